@@ -143,6 +143,13 @@ Expr Binary(Op op, const Expr& a, const Expr& b) {
   return Expr::Make(op, {a, b});
 }
 
+Expr Add(const Expr& a, const Expr& b) { return Binary(Op::kAdd, a, b); }
+Expr Add(const Expr& a, double b) { return Add(a, Literal(a.dtype(), b)); }
+Expr Sub(const Expr& a, const Expr& b) { return Binary(Op::kSub, a, b); }
+Expr Mul(const Expr& a, const Expr& b) { return Binary(Op::kMul, a, b); }
+Expr Mul(const Expr& a, double b) { return Mul(a, Literal(a.dtype(), b)); }
+Expr Div(const Expr& a, const Expr& b) { return Binary(Op::kDiv, a, b); }
+
 Expr CastTo(DType dtype, const Expr& value) {
   return value.dtype() == dtype ? value : Expr::Cast(dtype, value);
 }

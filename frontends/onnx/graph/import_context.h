@@ -86,6 +86,12 @@ Expr Literal(DType dtype, double value);
 Expr LiteralOf(const HostTensor& tensor, int64_t index);
 Expr Unary(Op op, const Expr& a);
 Expr Binary(Op op, const Expr& a, const Expr& b);
+Expr Add(const Expr& a, const Expr& b);
+Expr Add(const Expr& a, double b);
+Expr Sub(const Expr& a, const Expr& b);
+Expr Mul(const Expr& a, const Expr& b);
+Expr Mul(const Expr& a, double b);
+Expr Div(const Expr& a, const Expr& b);
 // A cast, or `value` itself if it has that dtype.
 Expr CastTo(DType dtype, const Expr& value);
 Expr SelectExpr(const Expr& condition, const Expr& then, const Expr& otherwise);

@@ -8,11 +8,6 @@ namespace {
 
 using Index = absl::Span<const Expr>;
 
-Expr Add(const Expr& a, const Expr& b) { return Binary(Op::kAdd, a, b); }
-Expr Sub(const Expr& a, const Expr& b) { return Binary(Op::kSub, a, b); }
-Expr Mul(const Expr& a, const Expr& b) { return Binary(Op::kMul, a, b); }
-Expr Div(const Expr& a, const Expr& b) { return Binary(Op::kDiv, a, b); }
-
 }  // namespace
 
 Moments EmitMoments(ImportContext& in, TensorId x, const Shape& shape,

@@ -16,11 +16,6 @@ namespace {
 
 using Index = absl::Span<const Expr>;
 
-Expr Add(const Expr& a, const Expr& b) { return Binary(Op::kAdd, a, b); }
-Expr Sub(const Expr& a, const Expr& b) { return Binary(Op::kSub, a, b); }
-Expr Mul(const Expr& a, const Expr& b) { return Binary(Op::kMul, a, b); }
-Expr Div(const Expr& a, const Expr& b) { return Binary(Op::kDiv, a, b); }
-
 absl::Status RequireChannels(const OpContext& op, int first, int last) {
   TW_RETURN_IF_ERROR(RequireRank(op, 0, 2));
   for (int i = first; i <= last; ++i) {

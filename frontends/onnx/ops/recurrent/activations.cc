@@ -8,67 +8,39 @@
 #include "base/status_macros.h"
 #include "frontends/onnx/graph/import_context.h"
 #include "frontends/onnx/graph/tensor_proto.h"
+#include "frontends/onnx/ops/activation/activation_functions.h"
 
 namespace tilewright {
 namespace {
 
-Expr Add(const Expr& a, double b) {
-  return Binary(Op::kAdd, a, Literal(a.dtype(), b));
-}
+Expr SigmoidOf(const Expr& x, double, double) { return Unary(Op::kSigmoid, x); }
 
-Expr Mul(const Expr& a, double b) {
-  return Binary(Op::kMul, a, Literal(a.dtype(), b));
-}
+Expr TanhOf(const Expr& x, double, double) { return Unary(Op::kTanh, x); }
 
-Expr Max(const Expr& a, double b) {
-  return Binary(Op::kMax, a, Literal(a.dtype(), b));
-}
+Expr ReluOf(const Expr& x, double, double) { return Relu(x); }
 
-Expr IfBelow(const Expr& x, double bound, const Expr& then,
-             const Expr& otherwise) {
-  return SelectExpr(Binary(Op::kLt, x, Literal(x.dtype(), bound)), then,
-                    otherwise);
-}
-
-Expr Sigmoid(const Expr& x, double, double) { return Unary(Op::kSigmoid, x); }
-
-Expr Tanh(const Expr& x, double, double) { return Unary(Op::kTanh, x); }
-
-Expr Relu(const Expr& x, double, double) { return Max(x, 0); }
-
-Expr Affine(const Expr& x, double alpha, double beta) {
+Expr AffineOf(const Expr& x, double alpha, double beta) {
   return Add(Mul(x, alpha), beta);
 }
 
-Expr LeakyRelu(const Expr& x, double alpha, double) {
-  return IfBelow(x, 0, Mul(x, alpha), x);
+Expr LeakyReluOf(const Expr& x, double alpha, double) {
+  return LeakyRelu(x, alpha);
 }
 
-Expr ThresholdedRelu(const Expr& x, double alpha, double) {
+// Unlike the operator of this name, it keeps alpha itself.
+Expr ThresholdedReluOf(const Expr& x, double alpha, double) {
   return IfBelow(x, alpha, Literal(x.dtype(), 0), x);
 }
 
-Expr ScaledTanh(const Expr& x, double alpha, double beta) {
+Expr ScaledTanhOf(const Expr& x, double alpha, double beta) {
   return Mul(Unary(Op::kTanh, Mul(x, beta)), alpha);
 }
 
-Expr HardSigmoid(const Expr& x, double alpha, double beta) {
-  return Max(Binary(Op::kMin, Affine(x, alpha, beta), Literal(x.dtype(), 1)),
-             0);
-}
+Expr EluOf(const Expr& x, double alpha, double) { return Elu(x, alpha); }
 
-Expr Elu(const Expr& x, double alpha, double) {
-  return IfBelow(x, 0, Mul(Add(Unary(Op::kExp, x), -1), alpha), x);
-}
+Expr SoftsignOf(const Expr& x, double, double) { return Softsign(x); }
 
-Expr Softsign(const Expr& x, double, double) {
-  return Binary(Op::kDiv, x, Add(Unary(Op::kAbs, x), 1));
-}
-
-Expr Softplus(const Expr& x, double, double) {
-  const Expr decay = Unary(Op::kExp, Unary(Op::kNeg, Unary(Op::kAbs, x)));
-  return Binary(Op::kAdd, Max(x, 0), Unary(Op::kLog, Add(decay, 1)));
-}
+Expr SoftplusOf(const Expr& x, double, double) { return Softplus(x); }
 
 // A number of a function.
 struct Number {
@@ -86,17 +58,17 @@ struct Known {
 };
 
 constexpr Known kKnown[] = {
-    {"Sigmoid", Sigmoid, kNone, kNone},
-    {"Tanh", Tanh, kNone, kNone},
-    {"Relu", Relu, kNone, kNone},
-    {"Affine", Affine, {true, 1}, {true, 0}},
-    {"LeakyRelu", LeakyRelu, {true, 0.01F}, kNone},
-    {"ThresholdedRelu", ThresholdedRelu, {true, 1}, kNone},
-    {"ScaledTanh", ScaledTanh, kGiven, kGiven},
+    {"Sigmoid", SigmoidOf, kNone, kNone},
+    {"Tanh", TanhOf, kNone, kNone},
+    {"Relu", ReluOf, kNone, kNone},
+    {"Affine", AffineOf, {true, 1}, {true, 0}},
+    {"LeakyRelu", LeakyReluOf, {true, 0.01F}, kNone},
+    {"ThresholdedRelu", ThresholdedReluOf, {true, 1}, kNone},
+    {"ScaledTanh", ScaledTanhOf, kGiven, kGiven},
     {"HardSigmoid", HardSigmoid, {true, 0.2F}, {true, 0.5F}},
-    {"Elu", Elu, {true, 1}, kNone},
-    {"Softsign", Softsign, kNone, kNone},
-    {"Softplus", Softplus, kNone, kNone},
+    {"Elu", EluOf, {true, 1}, kNone},
+    {"Softsign", SoftsignOf, kNone, kNone},
+    {"Softplus", SoftplusOf, kNone, kNone},
 };
 
 // Gives out the entries of an attribute in their order.

@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "frontends/onnx/ops/activation/activation_functions.h"
+
 namespace tilewright {
 namespace {
 
@@ -13,16 +15,12 @@ enum GruGate { kUpdate, kReset, kHidden };
 enum LstmGate { kIn, kOut, kForget, kCell };
 // Peepholes in P: of the first three gates of LSTM.
 
-Expr Add(const Expr& a, const Expr& b) { return Binary(Op::kAdd, a, b); }
-Expr Mul(const Expr& a, const Expr& b) { return Binary(Op::kMul, a, b); }
 // a + b, where an empty one is 0.
 Expr AddAll(const Expr& a, const Expr& b) {
   if (!a) return b;
   return b ? Add(a, b) : a;
 }
-Expr OneMinus(const Expr& x) {
-  return Binary(Op::kSub, Literal(x.dtype(), 1), x);
-}
+Expr OneMinus(const Expr& x) { return Sub(Literal(x.dtype(), 1), x); }
 
 // Writes the computes of one step.
 class Step {
@@ -180,8 +178,7 @@ class Step {
 
   Expr Clipped(const Expr& x) const {
     if (spec_.clip == 0) return x;
-    return Binary(Op::kMax, Binary(Op::kMin, x, Literal(spec_.acc, spec_.clip)),
-                  Literal(spec_.acc, -spec_.clip));
+    return Clamp(x, -spec_.clip, spec_.clip);
   }
 
   ImportContext& in_;

@@ -5,44 +5,16 @@
 #include "base/status_macros.h"
 #include "frontends/onnx/graph/op_def.h"
 #include "frontends/onnx/graph/tensor_proto.h"
+#include "frontends/onnx/ops/activation/activation_functions.h"
 #include "frontends/onnx/ops/common.h"
 #include "frontends/onnx/ops/families.h"
 
 namespace tilewright {
 namespace {
 
-Expr Add(const Expr& a, const Expr& b) { return Binary(Op::kAdd, a, b); }
-Expr Add(const Expr& a, double b) { return Add(a, Literal(a.dtype(), b)); }
-Expr Mul(const Expr& a, const Expr& b) { return Binary(Op::kMul, a, b); }
-Expr Mul(const Expr& a, double b) { return Mul(a, Literal(a.dtype(), b)); }
-Expr Max(const Expr& a, double b) {
-  return Binary(Op::kMax, a, Literal(a.dtype(), b));
-}
-Expr Min(const Expr& a, double b) {
-  return Binary(Op::kMin, a, Literal(a.dtype(), b));
-}
-Expr IfBelow(const Expr& x, double bound, const Expr& then,
-             const Expr& otherwise) {
-  return SelectExpr(Binary(Op::kLt, x, Literal(x.dtype(), bound)), then,
-                    otherwise);
-}
-
-Expr Relu(const Expr& x) { return Max(x, 0); }
-
-Expr Softplus(const Expr& x) {
-  const Expr decay = Unary(Op::kExp, Unary(Op::kNeg, Unary(Op::kAbs, x)));
-  return Add(Max(x, 0), Unary(Op::kLog, Add(decay, 1)));
-}
-
-Expr Softsign(const Expr& x) {
-  return Binary(Op::kDiv, x, Add(Unary(Op::kAbs, x), 1));
-}
-
 Expr Mish(const Expr& x) { return Mul(x, Unary(Op::kTanh, Softplus(x))); }
 
-Expr HardSwish(const Expr& x) {
-  return Mul(x, Max(Min(Add(Mul(x, 1.0 / 6), 0.5), 1), 0));
-}
+Expr HardSwish(const Expr& x) { return Mul(x, HardSigmoid(x, 1.0 / 6, 0.5)); }
 
 // A function of the element and the node's float attributes.
 using WithAttributes = Expr (*)(const OpContext& op, const Expr& x);
@@ -57,19 +29,17 @@ absl::Status Import(ImportContext& in) {
 }
 
 Expr LeakyRelu(const OpContext& op, const Expr& x) {
-  return IfBelow(x, 0, Mul(x, op.Float("alpha", 0.01f)), x);
+  return LeakyRelu(x, op.Float("alpha", 0.01f));
 }
 
 Expr Elu(const OpContext& op, const Expr& x) {
-  const double alpha = op.Float("alpha", 1);
-  return IfBelow(x, 0, Mul(Add(Unary(Op::kExp, x), -1), alpha), x);
+  return Elu(x, op.Float("alpha", 1));
 }
 
 Expr Selu(const OpContext& op, const Expr& x) {
   const double alpha = op.Float("alpha", 1.67326319217681884765625f);
   const double gamma = op.Float("gamma", 1.05070102214813232421875f);
-  const Expr below = Mul(Add(Unary(Op::kExp, x), -1), alpha);
-  return Mul(IfBelow(x, 0, below, x), gamma);
+  return Mul(Elu(x, alpha), gamma);
 }
 
 Expr Celu(const OpContext& op, const Expr& x) {
@@ -79,9 +49,7 @@ Expr Celu(const OpContext& op, const Expr& x) {
 }
 
 Expr HardSigmoid(const OpContext& op, const Expr& x) {
-  const double alpha = op.Float("alpha", 0.2f);
-  const double beta = op.Float("beta", 0.5f);
-  return Max(Min(Add(Mul(x, alpha), beta), 1), 0);
+  return HardSigmoid(x, op.Float("alpha", 0.2f), op.Float("beta", 0.5f));
 }
 
 Expr ThresholdedRelu(const OpContext& op, const Expr& x) {
