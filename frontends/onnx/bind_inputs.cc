@@ -34,8 +34,8 @@ absl::Status TypeOf(const OnnxGraph& graph, ValueId id,
                      " is no tensor, which is not supported; export the model "
                      "with tensor inputs only"));
   }
-  const std::optional<DType> dtype = FromOnnxType(declared->element_type);
-  if (!dtype.has_value()) {
+  const std::optional<ElementType> type = ElementTypeOf(declared->element_type);
+  if (!type.has_value()) {
     return absl::UnimplementedError(absl::StrCat(
         "input ", Quoted(name), " has element type ",
         OnnxTypeName(declared->element_type),
@@ -47,7 +47,8 @@ absl::Status TypeOf(const OnnxGraph& graph, ValueId id,
                      " has no shape, not even a rank; export the model with "
                      "one"));
   }
-  info.dtype = *dtype;
+  info.dtype = type->dtype;
+  info.narrow_bits = type->narrow_bits;
   info.shape.clear();
   for (size_t d = 0; d < declared->shape->size(); ++d) {
     const DeclaredDim& dim = (*declared->shape)[d];

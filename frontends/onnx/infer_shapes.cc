@@ -45,6 +45,12 @@ std::string DeclaredText(const std::vector<DeclaredDim>& dims) {
   return absl::StrCat("[", absl::StrJoin(parts, ", "), "]");
 }
 
+bool IsType(int declared, DType dtype, int narrow_bits) {
+  const std::optional<ElementType> type = ElementTypeOf(declared);
+  return type.has_value() && type->dtype == dtype &&
+         type->narrow_bits == narrow_bits;
+}
+
 bool Fits(const std::vector<DeclaredDim>& declared, const Shape& shape) {
   bool fits = declared.size() == shape.size();
   for (size_t d = 0; fits && d < shape.size(); ++d) {
@@ -59,8 +65,9 @@ absl::Status CheckInitializer(const OnnxValue& value) {
   if (!value.declared.has_value()) return absl::OkStatus();
   const DeclaredType& declared = *value.declared;
   const HostTensor& tensor = *value.constant;
-  const bool same_type = declared.element_type == 0 ||
-                         FromOnnxType(declared.element_type) == tensor.dtype();
+  const bool same_type =
+      declared.element_type == 0 ||
+      IsType(declared.element_type, tensor.dtype(), value.narrow_bits);
   if (declared.is_tensor && same_type &&
       (!declared.shape.has_value() || Fits(*declared.shape, tensor.shape()))) {
     return absl::OkStatus();
@@ -83,7 +90,7 @@ absl::Status CheckDeclared(const OpContext& op, const OnnxValue& value,
                     " is declared as something else than a tensor");
   }
   if (declared.element_type != 0 &&
-      FromOnnxType(declared.element_type) != info.dtype) {
+      !IsType(declared.element_type, info.dtype, info.narrow_bits)) {
     return op.Error("value ", Quoted(value.name), " is ", DTypeText(info.dtype),
                     " but the model declares ",
                     OnnxTypeName(declared.element_type), "; export it again");
@@ -155,7 +162,8 @@ absl::StatusOr<std::vector<ValueInfo>> InferShapes(
   for (size_t id = 0; id < graph.values.size(); ++id) {
     const auto& constant = graph.values[id].constant;
     if (constant == nullptr) continue;
-    infos[id] = {constant->dtype(), constant->shape(), constant};
+    infos[id] = {constant->dtype(), constant->shape(), constant,
+                 graph.values[id].narrow_bits};
     if (constant->shape().size() > kMostDims) {
       return absl::UnimplementedError(absl::StrCat(
           "tensor ", Quoted(graph.values[id].name), " has ",
@@ -193,6 +201,7 @@ absl::StatusOr<std::vector<ValueInfo>> InferShapes(
     if (!node.is_rewritten) TW_RETURN_IF_ERROR(CheckTypes(op));
     TW_RETURN_IF_ERROR(def->infer(op));
     TW_RETURN_IF_ERROR(op.status());
+    TW_RETURN_IF_ERROR(PassNarrowTypes(op));
     bool folded = op.num_outputs() > 0 && op.output(0).constant != nullptr;
     for (int i = 0; i < op.num_outputs(); ++i) {
       if (!op.has_output(i)) continue;

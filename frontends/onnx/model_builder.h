@@ -119,7 +119,8 @@ class ModelBuilder {
     for (const int64_t value : values) tensor->add_int64_data(value);
     return *this;
   }
-  // An integer tensor of 8 to 32 bits; `type` is onnx::TensorProto's.
+  // An integer tensor of 8 to 32 bits; `type` is onnx::TensorProto's. Of 2 and
+  // 4 bits, values are bytes that hold several.
   ModelBuilder& Integers(const std::string& name, int type,
                          const std::vector<int64_t>& shape,
                          const std::vector<int64_t>& values) {

@@ -121,27 +121,29 @@ absl::StatusOr<std::vector<std::string>> PartsInside(const std::string& tensor,
 // Bytes of the tensor, which are those that `location` gives if it gives any.
 absl::StatusOr<int64_t> BytesOf(const onnx::TensorProto& tensor,
                                 const Location& location) {
-  const std::optional<DType> dtype = FromOnnxType(tensor.data_type());
-  if (!dtype.has_value()) {
+  const std::optional<ElementType> type = ElementTypeOf(tensor.data_type());
+  if (!type.has_value()) {
     return absl::UnimplementedError(absl::StrCat(
         "tensor ", Quoted(tensor.name()), " has element type ",
         OnnxTypeName(tensor.data_type()),
         ", which is not supported; export the model with another"));
   }
-  const absl::StatusOr<int64_t> bytes = TensorBytes(
-      *dtype, std::vector<int64_t>(tensor.dims().begin(), tensor.dims().end()));
-  if (!bytes.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("tensor ", Quoted(tensor.name()), ": ",
-                     bytes.status().message(), "; export the model again"));
+  const absl::StatusOr<int64_t> kept_bytes = TensorBytes(
+      type->dtype,
+      std::vector<int64_t>(tensor.dims().begin(), tensor.dims().end()));
+  if (!kept_bytes.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "tensor ", Quoted(tensor.name()), ": ", kept_bytes.status().message(),
+        "; export the model again"));
   }
-  if (location.length.value_or(*bytes) != *bytes) {
+  const int64_t bytes = FileBytes(*type, *kept_bytes);
+  if (location.length.value_or(bytes) != bytes) {
     return absl::InvalidArgumentError(
-        absl::StrCat("tensor ", Quoted(tensor.name()), " needs ", *bytes,
+        absl::StrCat("tensor ", Quoted(tensor.name()), " needs ", bytes,
                      " bytes but its external data has length ",
                      *location.length, "; export the model again"));
   }
-  return *bytes;
+  return bytes;
 }
 
 // Why no file of that name could be opened, by errno.

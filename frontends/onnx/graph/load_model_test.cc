@@ -78,6 +78,17 @@ TEST_P(ExternalDataTest, ReadsTheRangeInsideTheFolder) {
   EXPECT_EQ(tensor.raw_data(), "ABCDEFGH");
 }
 
+TEST_P(ExternalDataTest, PacksNarrowIntegers) {
+  onnx::TensorProto tensor = External("weights");
+  tensor.set_data_type(22);  // INT4
+  tensor.set_dims(0, 16);
+  ASSERT_TRUE(Resolve(tensor).ok());
+  EXPECT_EQ(tensor.raw_data(), "01234567");
+  tensor = External("weights");
+  tensor.set_data_type(22);
+  EXPECT_FALSE(Resolve(tensor).ok()) << "two values are one byte";
+}
+
 TEST_P(ExternalDataTest, RefusesEveryWayOut) {
   for (const std::string& location :
        {folder_ + "/secret", std::string("../secret"),

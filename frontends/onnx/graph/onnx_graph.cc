@@ -116,6 +116,8 @@ class Builder {
       TW_ASSIGN_OR_RETURN(HostTensor tensor, ToHostTensor(proto));
       graph_.values[id].constant =
           std::make_shared<const HostTensor>(std::move(tensor));
+      graph_.values[id].narrow_bits =
+          ElementTypeOf(proto.data_type())->narrow_bits;
       onnx::TensorProto().Swap(&proto);  // Frees the bytes.
     }
     return absl::OkStatus();
@@ -162,6 +164,8 @@ class Builder {
         attribute.type = Type::kTensor;
         attribute.tensor =
             std::make_shared<const HostTensor>(*std::move(tensor));
+        attribute.narrow_bits =
+            ElementTypeOf(proto.t().data_type())->narrow_bits;
         break;
       }
       case onnx::AttributeProto::INTS:

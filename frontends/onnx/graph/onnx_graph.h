@@ -36,6 +36,7 @@ struct Attribute {
   float f = 0;
   std::string s;
   std::shared_ptr<const HostTensor> tensor;
+  int narrow_bits = 0;  // of the elements of `tensor`, as in ElementType
   std::vector<int64_t> ints;
   std::vector<float> floats;
   std::vector<std::string> strings;
@@ -71,6 +72,7 @@ struct OnnxValue {
   std::string name;
   int producer = -1;  // index into nodes
   std::shared_ptr<const HostTensor> constant;
+  int narrow_bits = 0;  // of the elements of `constant`, as in ElementType
   std::optional<DeclaredType> declared;
 };
 

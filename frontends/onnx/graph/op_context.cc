@@ -145,9 +145,9 @@ absl::StatusOr<std::vector<int>> OpContext::Axes(
   return result;
 }
 
-void OpContext::SetOutput(int i, DType dtype, Shape shape) {
+void OpContext::SetOutput(int i, DType dtype, Shape shape, int narrow_bits) {
   if (i >= num_outputs()) return;
-  outputs_[i] = {dtype, std::move(shape), nullptr};
+  outputs_[i] = {dtype, std::move(shape), nullptr, narrow_bits};
   is_set_[i] = true;
 }
 

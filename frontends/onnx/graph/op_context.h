@@ -24,6 +24,8 @@ struct ValueInfo {
   DType dtype = DType::kFloat32;
   Shape shape;
   std::shared_ptr<const HostTensor> constant;  // null if known only at run time
+  // 2 or 4 of UINT2, INT2, UINT4 and INT4, which are kept in u8 and i8; else 0.
+  int narrow_bits = 0;
 };
 
 // Attributes are read with a default. One of another type than asked for is
@@ -74,7 +76,7 @@ class OpContext {
                                         int rank) const;
 
   // Set by the inference, read by the import.
-  void SetOutput(int i, DType dtype, Shape shape);
+  void SetOutput(int i, DType dtype, Shape shape, int narrow_bits = 0);
   bool is_output_set(int i) const { return is_set_[i]; }
   const ValueInfo& output(int i) const { return outputs_[i]; }
   std::vector<ValueInfo>& outputs() { return outputs_; }

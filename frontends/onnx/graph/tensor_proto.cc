@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
+#include "frontends/onnx/graph/narrow_integers.h"
 #include "tilegraph/expr/new_tensor.h"
 
 namespace tilewright {
@@ -74,6 +75,24 @@ absl::Status TakeTyped(const onnx::TensorProto& proto, HostTensor& tensor) {
   return absl::InternalError("no such dtype");
 }
 
+// Several elements to a byte, and a byte to a value of `int32_data`.
+absl::Status TakePacked(const onnx::TensorProto& proto, int bits,
+                        HostTensor& tensor) {
+  if (proto.has_raw_data()) {
+    UnpackIntegers(proto.raw_data(), bits, tensor);
+    return absl::OkStatus();
+  }
+  const int64_t wanted = PackedBytes(tensor.num_elements(), bits);
+  if (proto.int32_data_size() != wanted) {
+    return WrongSize(proto, tensor.dtype(), wanted, proto.int32_data_size(),
+                     "values");
+  }
+  UnpackIntegers(
+      std::string(proto.int32_data().begin(), proto.int32_data().end()), bits,
+      tensor);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 std::optional<DType> FromOnnxType(int type) {
@@ -107,6 +126,19 @@ std::optional<DType> FromOnnxType(int type) {
     default:
       return std::nullopt;
   }
+}
+
+std::optional<ElementType> ElementTypeOf(int type) {
+  if (const auto narrow = NarrowIntegerOf(type))
+    return ElementType{narrow->dtype, narrow->bits};
+  const std::optional<DType> dtype = FromOnnxType(type);
+  if (!dtype.has_value()) return std::nullopt;
+  return ElementType{*dtype};
+}
+
+int64_t FileBytes(const ElementType& type, int64_t kept_bytes) {
+  return type.narrow_bits == 0 ? kept_bytes
+                               : PackedBytes(kept_bytes, type.narrow_bits);
 }
 
 std::string OnnxTypeName(int type) {
@@ -149,8 +181,8 @@ absl::StatusOr<int64_t> TensorBytes(DType dtype,
 
 absl::StatusOr<HostTensor> ToHostTensor(const onnx::TensorProto& proto) {
   const std::string name = Quoted(proto.name());
-  const std::optional<DType> dtype = FromOnnxType(proto.data_type());
-  if (!dtype.has_value()) {
+  const std::optional<ElementType> type = ElementTypeOf(proto.data_type());
+  if (!type.has_value()) {
     return absl::UnimplementedError(absl::StrCat(
         "tensor ", name, " has element type ", OnnxTypeName(proto.data_type()),
         ", which is not supported; export the model with another"));
@@ -168,38 +200,38 @@ absl::StatusOr<HostTensor> ToHostTensor(const onnx::TensorProto& proto) {
                      "folder"));
   }
   std::vector<int64_t> shape(proto.dims().begin(), proto.dims().end());
-  const absl::StatusOr<int64_t> bytes = TensorBytes(*dtype, shape);
+  const absl::StatusOr<int64_t> bytes = TensorBytes(type->dtype, shape);
   if (!bytes.ok()) {
     return absl::InvalidArgumentError(absl::StrCat("tensor ", name, ": ",
                                                    bytes.status().message(),
                                                    "; export the model again"));
   }
   // Before anything is allocated: the data must be there.
+  const int64_t file_bytes = FileBytes(*type, *bytes);
   if (proto.has_raw_data()) {
-    const std::string& raw = proto.raw_data();
-    if (static_cast<int64_t>(raw.size()) != *bytes) {
-      return WrongSize(proto, *dtype, *bytes, static_cast<int64_t>(raw.size()),
-                       "bytes");
-    }
-    TW_ASSIGN_OR_RETURN(
-        HostTensor tensor,
-        NewTensor(*dtype, std::move(shape), absl::StrCat("tensor ", name)));
-    if (*bytes > 0) std::memcpy(tensor.data(), raw.data(), raw.size());
-    if (*dtype == DType::kBool) {
-      for (char& value : tensor.as<char>()) value = value != 0;
-    }
-    return tensor;
+    const auto held = static_cast<int64_t>(proto.raw_data().size());
+    if (held != file_bytes)
+      return WrongSize(proto, type->dtype, file_bytes, held, "bytes");
+  } else {
+    const int64_t held = int64_t{proto.float_data_size()} +
+                         proto.int32_data_size() + proto.int64_data_size() +
+                         proto.uint64_data_size() + proto.double_data_size();
+    const int64_t wanted =
+        type->narrow_bits != 0 ? file_bytes : *bytes / SizeBytes(type->dtype);
+    if (held != wanted)
+      return WrongSize(proto, type->dtype, wanted, held, "values");
   }
-  const int64_t held = int64_t{proto.float_data_size()} +
-                       proto.int32_data_size() + proto.int64_data_size() +
-                       proto.uint64_data_size() + proto.double_data_size();
-  const int64_t wanted = *bytes / SizeBytes(*dtype);
-  if (held != wanted) return WrongSize(proto, *dtype, wanted, held, "values");
   TW_ASSIGN_OR_RETURN(
       HostTensor tensor,
-      NewTensor(*dtype, std::move(shape), absl::StrCat("tensor ", name)));
-  TW_RETURN_IF_ERROR(TakeTyped(proto, tensor));
-  if (*dtype == DType::kBool) {
+      NewTensor(type->dtype, std::move(shape), absl::StrCat("tensor ", name)));
+  if (type->narrow_bits != 0) {
+    TW_RETURN_IF_ERROR(TakePacked(proto, type->narrow_bits, tensor));
+  } else if (!proto.has_raw_data()) {
+    TW_RETURN_IF_ERROR(TakeTyped(proto, tensor));
+  } else if (*bytes > 0) {
+    std::memcpy(tensor.data(), proto.raw_data().data(), *bytes);
+  }
+  if (type->dtype == DType::kBool) {
     for (char& value : tensor.as<char>()) value = value != 0;
   }
   return tensor;

@@ -166,13 +166,15 @@ TensorId ReduceDims(ImportContext& in, std::string name, DType dtype,
       });
 }
 
-Expr Quantized(const Expr& value, const Expr& zero, DType to) {
+Expr Quantized(const Expr& value, const Expr& zero, DType to, int narrow_bits) {
   Expr result = Unary(Op::kRound, value);
   if (zero) result = Binary(Op::kAdd, result, zero);
   // Casts truncate and saturate.
   const DType work = value.dtype();
-  const double low = static_cast<double>(Lowest(to).int_value());
-  const double high = static_cast<double>(Highest(to).int_value());
+  // Dividing by a power of two rounds down: -128 becomes -8, 127 becomes 7.
+  const int64_t cut = narrow_bits == 0 ? 0 : 8 - narrow_bits;
+  const auto low = static_cast<double>(Lowest(to).int_value() >> cut);
+  const auto high = static_cast<double>(Highest(to).int_value() >> cut);
   result = Binary(Op::kMax, result, Literal(work, low));
   return CastTo(to, Binary(Op::kMin, result, Literal(work, high)));
 }

@@ -94,8 +94,9 @@ TensorId ReduceDims(ImportContext& in, std::string name, DType dtype,
                     const Body& term);
 
 // A float rounded to an integer (half to even), plus `zero` (a float, or
-// empty), clipped to what `to` holds.
-Expr Quantized(const Expr& value, const Expr& zero, DType to);
+// empty), clipped to what `to` holds, or to what its lowest `narrow_bits` do.
+Expr Quantized(const Expr& value, const Expr& zero, DType to,
+               int narrow_bits = 0);
 
 // Product of the extents in [begin, end).
 int64_t Product(const Shape& shape, size_t begin, size_t end);

@@ -275,27 +275,40 @@ absl::Status ImportIsInf(ImportContext& in) {
 
 absl::Status InferCast(OpContext& op) {
   const int64_t to = op.Int("to", 0);
-  if (to < 0 || to > INT32_MAX || !FromOnnxType(static_cast<int>(to))) {
+  if (to < 0 || to > INT32_MAX || !ElementTypeOf(static_cast<int>(to))) {
     return op.Unsupported("casting to ", OnnxTypeName(static_cast<int>(to)));
   }
-  op.SetOutput(0, *FromOnnxType(static_cast<int>(to)), op.shape(0));
+  const ElementType type = *ElementTypeOf(static_cast<int>(to));
+  op.SetOutput(0, type.dtype, op.shape(0), type.narrow_bits);
   return absl::OkStatus();
 }
 
 absl::Status InferCastLike(OpContext& op) {
-  op.SetOutput(0, op.dtype(1), op.shape(0));
+  op.SetOutput(0, op.dtype(1), op.shape(0), op.input(1).narrow_bits);
   return absl::OkStatus();
+}
+
+// The lowest `bits` of an integer, as `to`, i8 or u8. A float is cut first.
+Expr LowBits(Expr value, DType to, int bits) {
+  if (IsFloat(value.dtype())) value = CastTo(DType::kInt32, value);
+  value = CastTo(to, value);
+  const Expr low = Binary(Op::kAnd, value, Literal(to, (1 << bits) - 1));
+  if (to == DType::kUInt8) return low;
+  const Expr sign = Literal(to, 1 << (bits - 1));
+  return Binary(Op::kSub, Binary(Op::kXor, low, sign), sign);
 }
 
 absl::Status ImportCast(ImportContext& in) {
   const TensorId x = in.input(0);
   const DType to = in.op().output(0).dtype;
-  if (to == in.op().dtype(0)) {
+  const int bits = in.op().output(0).narrow_bits;
+  if (to == in.op().dtype(0) && bits == in.op().input(0).narrow_bits) {
     in.SetOutput(0, x);
     return absl::OkStatus();
   }
   in.EmitElementwise(0, "cast", [&](absl::Span<const Expr> index) {
     const Expr value = in.Load(x, index);
+    if (bits != 0) return LowBits(value, to, bits);
     if (to != DType::kBool) return CastTo(to, value);
     return Binary(Op::kNe, value, Literal(value.dtype(), 0));
   });

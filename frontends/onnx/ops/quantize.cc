@@ -1,10 +1,15 @@
-// QuantizeLinear and DequantizeLinear, with one scale or one per channel, and
-// DynamicQuantizeLinear, whose scale and zero point come from its values.
+// QuantizeLinear and DequantizeLinear, with one scale, one per channel or one
+// per block of a dimension, and DynamicQuantizeLinear, whose scale and zero
+// point come from its values.
+#include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "base/ceil_div.h"
 #include "base/status_macros.h"
 #include "frontends/onnx/graph/op_def.h"
 #include "frontends/onnx/graph/tensor_proto.h"
@@ -14,26 +19,41 @@
 namespace tilewright {
 namespace {
 
-// The dimension that scales run along; -1 if there is one scale.
-absl::StatusOr<int> ScaleAxis(const OpContext& op) {
-  if (Product(op.shape(1), 0, op.rank(1)) == 1) return -1;
-  if (op.rank(1) != 1) return op.Unsupported("blocked quantization");
-  TW_ASSIGN_OR_RETURN(const int axis, op.Axis(op.Int("axis", 1), op.rank(0)));
-  if (op.shape(1)[0] != op.shape(0)[axis]) {
-    return op.Error("scales of shape ", ShapeText(op.shape(1)),
-                    " do not fit dimension ", axis, " of ",
-                    ShapeText(op.shape(0)));
+// Which scale an element has: that of its block along `axis`.
+struct Scales {
+  int axis = -1;           // -1: there is one scale
+  int64_t block_size = 0;  // 0: one for each index, and they are a list
+};
+
+absl::StatusOr<Scales> ScalesOf(const OpContext& op) {
+  Scales scales;
+  if (Product(op.shape(1), 0, op.rank(1)) == 1) return scales;
+  TW_ASSIGN_OR_RETURN(scales.axis, op.Axis(op.Int("axis", 1), op.rank(0)));
+  scales.block_size = op.Int("block_size", 0);
+  Shape wanted = op.shape(0);
+  if (scales.block_size == 0) {
+    wanted = {wanted[scales.axis]};
+  } else if (scales.block_size > 0) {
+    int64_t& blocks = wanted[scales.axis];
+    blocks = scales.block_size < blocks ? CeilDiv(blocks, scales.block_size)
+                                        : std::min<int64_t>(blocks, 1);
   }
-  return axis;
+  if (scales.block_size < 0 || op.shape(1) != wanted) {
+    return op.Error("scales of shape ", ShapeText(op.shape(1)),
+                    " do not fit dimension ", scales.axis, " of ",
+                    ShapeText(op.shape(0)), " in blocks of ",
+                    std::max<int64_t>(1, scales.block_size));
+  }
+  return scales;
 }
 
 absl::Status CheckParameters(const OpContext& op) {
-  TW_RETURN_IF_ERROR(ScaleAxis(op));
+  TW_RETURN_IF_ERROR(ScalesOf(op).status());
   TW_RETURN_IF_ERROR(RequireType(op, 1, TypeClass::kFloat));
-  if (op.Int("block_size", 0) != 0) {
-    return op.Unsupported("blocked quantization");
-  }
-  if (op.has_input(2) && op.shape(2) != op.shape(1)) {
+  const auto one = [&](int i) {
+    return Product(op.shape(i), 0, op.rank(i)) == 1;
+  };
+  if (op.has_input(2) && op.shape(2) != op.shape(1) && !(one(1) && one(2))) {
     return op.Error("scales and zero points have shapes ",
                     ShapeText(op.shape(1)), " and ", ShapeText(op.shape(2)));
   }
@@ -48,26 +68,35 @@ bool IsQuantized(DType dtype) {
 absl::Status InferQuantize(OpContext& op) {
   TW_RETURN_IF_ERROR(CheckParameters(op));
   TW_RETURN_IF_ERROR(RequireType(op, 0, TypeClass::kFloat));
-  DType to = DType::kUInt8;
+  ElementType to{DType::kUInt8};
   const int64_t named = op.Int("output_dtype", 0);
   if (op.has_input(2)) {
-    to = op.dtype(2);
+    to = {op.dtype(2), op.input(2).narrow_bits};
   } else if (named != 0) {
-    const auto dtype = named > 0 && named < 100
-                           ? FromOnnxType(static_cast<int>(named))
-                           : std::nullopt;
-    if (!dtype.has_value()) return op.Unsupported("output_dtype ", named);
-    to = *dtype;
+    const auto type = named > 0 && named < 100
+                          ? ElementTypeOf(static_cast<int>(named))
+                          : std::nullopt;
+    if (!type.has_value()) return op.Unsupported("output_dtype ", named);
+    to = *type;
   }
-  if (!IsQuantized(to)) return op.Unsupported("type ", DTypeText(to));
-  op.SetOutput(0, to, op.shape(0));
+  if (!IsQuantized(to.dtype))
+    return op.Unsupported("type ", DTypeText(to.dtype));
+  op.SetOutput(0, to.dtype, op.shape(0), to.narrow_bits);
   return absl::OkStatus();
 }
 
-Expr Parameter(const ImportContext& in, TensorId id, int axis,
+// The scale or zero point of the element at `index`.
+Expr Parameter(const ImportContext& in, TensorId id, const Scales& scales,
                absl::Span<const Expr> index) {
-  return axis < 0 ? in.LoadAligned(id, index, 0)
-                  : in.LoadAligned(id, index, axis);
+  if (scales.axis < 0) {
+    const std::vector<Expr> only(in.shape_of(id).size(), Expr::Int(0));
+    return in.LoadAligned(id, only, 0);
+  }
+  if (scales.block_size == 0) return in.LoadAligned(id, index, scales.axis);
+  std::vector<Expr> block(index.begin(), index.end());
+  block[scales.axis] =
+      FloorDiv(block[scales.axis], Expr::Int(scales.block_size));
+  return in.At(id, std::move(block));
 }
 
 // x / y; by a power of two, the product with its inverse is the same number.
@@ -81,7 +110,8 @@ Expr Quotient(const Expr& x, const Expr& y) {
 }
 
 // Output 0: the quotients of input 0 and `scale`, rounded, plus `zero` (or -1).
-void EmitQuantized(ImportContext& in, TensorId scale, TensorId zero, int axis) {
+void EmitQuantized(ImportContext& in, TensorId scale, TensorId zero,
+                   const Scales& scales) {
   const OpContext& op = in.op();
   const DType to = op.output(0).dtype;
   const DType work = DType::kFloat32;
@@ -92,21 +122,22 @@ void EmitQuantized(ImportContext& in, TensorId scale, TensorId zero, int axis) {
       in.Name(0, "scaled"), work, op.shape(0), "div",
       [&](absl::Span<const Expr> index) {
         return Quotient(CastTo(work, in.Load(x, index)),
-                        CastTo(work, Parameter(in, scale, axis, index)));
+                        CastTo(work, Parameter(in, scale, scales, index)));
       });
   in.EmitElementwise(0, "quantize", [&](absl::Span<const Expr> index) {
     Expr shift;
-    if (zero >= 0) shift = CastTo(work, Parameter(in, zero, axis, index));
-    return Quantized(in.Load(scaled, index), shift, to);
+    if (zero >= 0) shift = CastTo(work, Parameter(in, zero, scales, index));
+    return Quantized(in.Load(scaled, index), shift, to,
+                     op.output(0).narrow_bits);
   });
 }
 
 absl::Status ImportQuantize(ImportContext& in) {
   const OpContext& op = in.op();
-  TW_ASSIGN_OR_RETURN(const int axis, ScaleAxis(op));
+  TW_ASSIGN_OR_RETURN(const Scales scales, ScalesOf(op));
   const TensorId scale = in.input(1);
   const TensorId zero = op.has_input(2) ? in.input(2) : -1;
-  EmitQuantized(in, scale, zero, axis);
+  EmitQuantized(in, scale, zero, scales);
   return absl::OkStatus();
 }
 
@@ -163,7 +194,7 @@ absl::Status ImportDynamicQuantize(ImportContext& in) {
       });
   if (op.has_output(1)) in.SetOutput(1, scale);
   if (op.has_output(2)) in.SetOutput(2, zero);
-  if (op.has_output(0)) EmitQuantized(in, scale, zero, -1);
+  if (op.has_output(0)) EmitQuantized(in, scale, zero, Scales());
   return absl::OkStatus();
 }
 
@@ -176,13 +207,22 @@ absl::Status InferDequantize(OpContext& op) {
     return op.Error("values are ", DTypeText(op.dtype(0)), " but zero points ",
                     DTypeText(op.dtype(2)));
   }
-  op.SetOutput(0, op.dtype(1), op.shape(0));
+  DType to = op.dtype(1);
+  if (const int64_t named = op.Int("output_dtype", 0); named != 0) {
+    const auto dtype = named > 0 && named < 100
+                           ? FromOnnxType(static_cast<int>(named))
+                           : std::nullopt;
+    if (!dtype.has_value() || !IsFloat(*dtype))
+      return op.Unsupported("output_dtype ", named);
+    to = *dtype;
+  }
+  op.SetOutput(0, to, op.shape(0));
   return absl::OkStatus();
 }
 
 absl::Status ImportDequantize(ImportContext& in) {
   const OpContext& op = in.op();
-  TW_ASSIGN_OR_RETURN(const int axis, ScaleAxis(op));
+  TW_ASSIGN_OR_RETURN(const Scales scales, ScalesOf(op));
   const TensorId x = in.input(0);
   const TensorId scale = in.input(1);
   const TensorId zero = op.has_input(2) ? in.input(2) : -1;
@@ -192,11 +232,11 @@ absl::Status ImportDequantize(ImportContext& in) {
         if (zero >= 0) {
           value =
               Binary(Op::kSub, value,
-                     CastTo(DType::kInt32, Parameter(in, zero, axis, index)));
+                     CastTo(DType::kInt32, Parameter(in, zero, scales, index)));
         }
         return Binary(
             Op::kMul, CastTo(DType::kFloat32, value),
-            CastTo(DType::kFloat32, Parameter(in, scale, axis, index)));
+            CastTo(DType::kFloat32, Parameter(in, scale, scales, index)));
       });
   return absl::OkStatus();
 }

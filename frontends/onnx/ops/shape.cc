@@ -176,7 +176,8 @@ absl::Status InferSize(OpContext& op) {
 
 absl::Status InferConstant(OpContext& op) {
   if (const auto value = op.Tensor("value"); value != nullptr) {
-    op.SetOutput(0, value->dtype(), value->shape());
+    op.SetOutput(0, value->dtype(), value->shape(),
+                 op.node().attributes.at("value").narrow_bits);
     op.outputs()[0].constant = value;
     return absl::OkStatus();
   }

@@ -11,6 +11,11 @@ namespace tilewright {
 // and the first opset that allows this type if there is one.
 absl::Status CheckTypes(const OpContext& op);
 
+// After the inference: operators that move elements pass on that they are
+// integers of 2 or 4 bits, and Unimplemented where one would compute with them
+// as if they had 8. Conversions do it themselves.
+absl::Status PassNarrowTypes(OpContext& op);
+
 }  // namespace tilewright
 
 #endif  // TILEWRIGHT_FRONTENDS_ONNX_SCHEMA_CHECK_TYPES_H_
