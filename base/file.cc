@@ -77,22 +77,25 @@ class Descriptor {
   int fd_;
 };
 
-absl::Status WriteAll(int fd, std::string_view contents,
+absl::Status WriteAll(int fd, absl::Span<const std::string_view> parts,
                       const std::string& path) {
-  while (!contents.empty()) {
-    const ssize_t written = write(fd, contents.data(), contents.size());
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      return ErrnoStatus(errno, "write", path);
+  for (std::string_view left : parts) {
+    while (!left.empty()) {
+      const ssize_t written = write(fd, left.data(), left.size());
+      if (written < 0) {
+        if (errno == EINTR) continue;
+        return ErrnoStatus(errno, "write", path);
+      }
+      left.remove_prefix(static_cast<size_t>(written));
     }
-    contents.remove_prefix(static_cast<size_t>(written));
   }
   return absl::OkStatus();
 }
 
-absl::Status WriteNewFile(Descriptor& file, std::string_view contents,
+absl::Status WriteNewFile(Descriptor& file,
+                          absl::Span<const std::string_view> parts,
                           const std::string& path) {
-  TW_RETURN_IF_ERROR(WriteAll(file.get(), contents, path));
+  TW_RETURN_IF_ERROR(WriteAll(file.get(), parts, path));
   if (fsync(file.get()) != 0) return ErrnoStatus(errno, "write", path);
   if (file.Close() != 0) return ErrnoStatus(errno, "write", path);
   return absl::OkStatus();
@@ -152,11 +155,16 @@ absl::StatusOr<std::string> ReadFile(const std::string& path,
 
 absl::Status WriteFileAtomically(const std::string& path,
                                  std::string_view contents) {
+  return WriteFileAtomically(path, absl::MakeConstSpan(&contents, 1));
+}
+
+absl::Status WriteFileAtomically(const std::string& path,
+                                 absl::Span<const std::string_view> parts) {
   struct stat info;
   if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
     Descriptor device(open(path.c_str(), O_WRONLY | O_CLOEXEC));
     if (device.get() < 0) return ErrnoStatus(errno, "write", path);
-    TW_RETURN_IF_ERROR(WriteAll(device.get(), contents, path));
+    TW_RETURN_IF_ERROR(WriteAll(device.get(), parts, path));
     if (device.Close() != 0) return ErrnoStatus(errno, "write", path);
     return absl::OkStatus();
   }
@@ -164,7 +172,7 @@ absl::Status WriteFileAtomically(const std::string& path,
   std::string temporary;
   Descriptor file(OpenTemporary(path, &temporary));
   if (file.get() < 0) return ErrnoStatus(errno, "write", path);
-  absl::Status status = WriteNewFile(file, contents, path);
+  absl::Status status = WriteNewFile(file, parts, path);
   if (status.ok() && rename(temporary.c_str(), path.c_str()) != 0) {
     status = ErrnoStatus(errno, "write", path);
   }

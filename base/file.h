@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 
 namespace tilewright {
 
@@ -29,6 +30,9 @@ absl::StatusOr<std::string> ReadFile(const std::string& path,
 // regular file (a device, a pipe) is written to directly.
 absl::Status WriteFileAtomically(const std::string& path,
                                  std::string_view contents);
+// The same of parts that follow one another.
+absl::Status WriteFileAtomically(const std::string& path,
+                                 absl::Span<const std::string_view> parts);
 
 }  // namespace tilewright
 

@@ -49,6 +49,13 @@ TEST(FileTest, BytesRoundTripAndNoTemporaryFileRemains) {
   EXPECT_EQ(FilesIn(folder), 1);
 }
 
+TEST(FileTest, PartsFollowOneAnother) {
+  const std::string path = Folder() + "/f";
+  const std::string_view parts[] = {"one", "", "two", "3"};
+  TW_ASSERT_OK(WriteFileAtomically(path, parts));
+  EXPECT_THAT(ReadFile(path, kLimitBytes), IsOkAndHolds("onetwo3"));
+}
+
 TEST(FileTest, TheSizeLimitIsExact) {
   const std::string path = Folder() + "/f";
   TW_ASSERT_OK(WriteFileAtomically(path, "12345"));

@@ -18,6 +18,7 @@
 #include "compiler/records/kernel_times.h"
 #include "frontends/onnx/import_model.h"
 #include "runtime/format/program.pb.h"
+#include "runtime/format/tw_file.h"
 #include "tilegraph/cost/group_cost.h"
 #include "tilegraph/decision/table.h"
 #include "tilegraph/fuse/connect_plan.h"
@@ -68,8 +69,11 @@ struct CompiledModel {
   std::vector<CompiledKernel> kernels;
   std::vector<int> kernel_of_group;  // -1: it is a copy
 
-  // The bytes of the .tw.
+  // The .tw as its parts, which view this; the same as bytes; and what a Model
+  // is loaded from without either.
+  TwParts File() const { return TwParts(program, module, constants); }
   std::string Serialize() const;
+  TwView View() const { return {program, module, constants}; }
 };
 
 // By which sources of schedules know a model: of its graph and constants.

@@ -43,6 +43,16 @@ absl::StatusOr<std::shared_ptr<const Model>> Model::FromBytes(
   return CatchExceptions(
       "loading a model", [&]() -> absl::StatusOr<std::shared_ptr<const Model>> {
         TW_ASSIGN_OR_RETURN(const TwView view, ParseTw(bytes));
+        return FromView(view, std::move(device));
+      });
+}
+
+absl::StatusOr<std::shared_ptr<const Model>> Model::FromView(
+    const TwView& view, std::shared_ptr<backends::Device> device) {
+  return CatchExceptions(
+      "loading a model", [&]() -> absl::StatusOr<std::shared_ptr<const Model>> {
+        TW_RETURN_IF_ERROR(VerifyProgram(
+            view.program, static_cast<int64_t>(view.constants.size())));
         std::shared_ptr<Model> model(new Model);
         TW_RETURN_IF_ERROR(model->Init(view, std::move(device)));
         return model;

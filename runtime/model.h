@@ -36,7 +36,11 @@ class Model {
           const Program& program)>;
   static absl::StatusOr<std::shared_ptr<const Model>> Load(
       const std::string& path, const DeviceChoice& device);
-  // The same from the bytes of a .tw, for programs that compile on the fly.
+  // The same of what was compiled just now and needs no file; copies what
+  // `view` points into.
+  static absl::StatusOr<std::shared_ptr<const Model>> FromView(
+      const TwView& view, std::shared_ptr<backends::Device> device);
+  // The same from the bytes of a .tw.
   static absl::StatusOr<std::shared_ptr<const Model>> FromBytes(
       std::string_view bytes, std::shared_ptr<backends::Device> device);
 

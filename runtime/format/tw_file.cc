@@ -81,8 +81,9 @@ absl::StatusOr<std::string_view> ReadSection(std::string_view bytes, int index,
 
 }  // namespace
 
-std::string SerializeTw(const Program& program, std::string_view module,
-                        std::string_view constants) {
+TwParts::TwParts(const Program& program, std::string_view module,
+                 std::string_view constants)
+    : module_(module), constants_(constants) {
   std::string program_bytes;
   {
     google::protobuf::io::StringOutputStream stream(&program_bytes);
@@ -97,22 +98,33 @@ std::string SerializeTw(const Program& program, std::string_view module,
     offsets[i] = i == 0 ? end : RoundUp(end, kPage);
     end = offsets[i] + sections[i].size();
   }
-  std::string out(kMagic, kMagicBytes);
-  out.reserve(end);
-  PutU32(out, kTwFormatVersion);
-  PutU32(out, 0);
-  PutU64(out, end);
+  head_.assign(kMagic, kMagicBytes);
+  PutU32(head_, kTwFormatVersion);
+  PutU32(head_, 0);
+  PutU64(head_, end);
   for (int i = 0; i < 3; ++i) {
-    PutU64(out, offsets[i]);
-    PutU64(out, sections[i].size());
-    out += FingerprintBytes(sections[i]);
+    PutU64(head_, offsets[i]);
+    PutU64(head_, sections[i].size());
+    head_ += FingerprintBytes(sections[i]);
   }
-  out += FingerprintBytes(out);
-  for (int i = 0; i < 3; ++i) {
-    out.resize(offsets[i], '\0');
-    out += sections[i];
-  }
-  return out;
+  head_ += FingerprintBytes(head_);
+  head_ += program_bytes;
+  head_.resize(offsets[1], '\0');
+  padding_.assign(offsets[2] - offsets[1] - module.size(), '\0');
+}
+
+int64_t TwParts::size_bytes() const {
+  return static_cast<int64_t>(head_.size() + module_.size() + padding_.size() +
+                              constants_.size());
+}
+
+std::string SerializeTw(const Program& program, std::string_view module,
+                        std::string_view constants) {
+  const TwParts file(program, module, constants);
+  std::string bytes;
+  bytes.reserve(static_cast<size_t>(file.size_bytes()));
+  for (const std::string_view part : file.parts()) bytes += part;
+  return bytes;
 }
 
 absl::StatusOr<TwView> ParseTw(std::string_view bytes) {

@@ -14,6 +14,7 @@
 #ifndef TILEWRIGHT_RUNTIME_FORMAT_TW_FILE_H_
 #define TILEWRIGHT_RUNTIME_FORMAT_TW_FILE_H_
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -27,7 +28,28 @@ namespace tilewright {
 
 inline constexpr uint32_t kTwFormatVersion = 2;
 
-// The bytes of the file. Same arguments, same bytes.
+// The bytes of the file, in parts that follow one another: a module and
+// constants, which may be most of the memory there is, are not copied. Same
+// arguments, same bytes.
+class TwParts {
+ public:
+  // `module` and `constants` are borrowed.
+  TwParts(const Program& program, std::string_view module,
+          std::string_view constants);
+
+  std::array<std::string_view, 4> parts() const {
+    return {head_, module_, padding_, constants_};
+  }
+  int64_t size_bytes() const;
+
+ private:
+  std::string head_;  // the header and the program, up to the module
+  std::string_view module_;
+  std::string padding_;
+  std::string_view constants_;
+};
+
+// The same bytes as one string.
 std::string SerializeTw(const Program& program, std::string_view module,
                         std::string_view constants);
 

@@ -51,6 +51,21 @@ TEST(TwFileTest, WhatIsWrittenIsRead) {
   EXPECT_EQ(view.constants, std::string(16, 'c'));
 }
 
+TEST(TwFileTest, PartsAreTheFileAndViewWhatIsLarge) {
+  // Modules that end before a page, on one and behind it.
+  for (const size_t size : {0, 1, 4095, 4096, 4097}) {
+    const std::string module(size, 'm'), constants(16, 'c');
+    const TwParts file(SmallProgram(), module, constants);
+    std::string bytes;
+    for (const std::string_view part : file.parts()) bytes += part;
+    EXPECT_EQ(file.size_bytes(), static_cast<int64_t>(bytes.size()));
+    EXPECT_EQ(bytes, SerializeTw(SmallProgram(), module, constants));
+    EXPECT_EQ(file.parts()[1].data(), module.data());
+    EXPECT_EQ(file.parts()[3].data(), constants.data());
+    TW_EXPECT_OK(ParseTw(bytes)) << size;
+  }
+}
+
 TEST(TwFileTest, ConstantsStartOnAPage) {
   const std::string bytes = SmallFile();
   TW_ASSERT_OK_AND_ASSIGN(const TwView view, ParseTw(bytes));

@@ -10,6 +10,7 @@
 #include "base/option_parser.h"
 #include "base/status_macros.h"
 #include "runtime/format/moved_bytes.h"
+#include "runtime/format/tw_file.h"
 #include "tools/block_report.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/model_source.h"
@@ -46,8 +47,9 @@ absl::Status CompileCommand(const CommandLine& line) {
     return Usage(absl::StrCat(path, ": 'compile' takes an .onnx file"));
   TW_ASSIGN_OR_RETURN(const Source source, CompileOnnx(line, path));
   const CompiledModel& compiled = *source.compiled;
-  const std::string bytes = compiled.Serialize();
-  TW_RETURN_IF_ERROR(WriteFileAtomically(UserPath(line.Get("output")), bytes));
+  const TwParts file = compiled.File();
+  TW_RETURN_IF_ERROR(
+      WriteFileAtomically(UserPath(line.Get("output")), file.parts()));
   if (line.Has("json")) {
     Json json;
     json.Open('{')
@@ -72,7 +74,7 @@ absl::Status CompileCommand(const CommandLine& line) {
     json.Key("constant_bytes")
         .Int(static_cast<int64_t>(compiled.constants.size()))
         .Key("file_bytes")
-        .Int(static_cast<int64_t>(bytes.size()));
+        .Int(file.size_bytes());
     AppendBlocks(compiled.program, json.Key("blocks"));
     AppendFallbacks(compiled.program, json.Key("fallbacks"));
     json.Key("compile_cpu_s")

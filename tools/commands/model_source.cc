@@ -247,8 +247,7 @@ absl::StatusOr<Source> LoadSource(const CommandLine& line,
   TW_ASSIGN_OR_RETURN(std::shared_ptr<backends::Device> runs,
                       device(source.compiled->program));
   TW_ASSIGN_OR_RETURN(
-      source.model,
-      Model::FromBytes(source.compiled->Serialize(), std::move(runs)));
+      source.model, Model::FromView(source.compiled->View(), std::move(runs)));
   source.flush_denormals = of_cpu.flush_denormals;
   return source;
 }
