@@ -27,23 +27,13 @@ absl::StatusOr<std::shared_ptr<const Model>> Model::Load(
                             TwFile::Open(path));
         TW_ASSIGN_OR_RETURN(std::shared_ptr<backends::Device> chosen,
                             device(file->view().program));
-        std::shared_ptr<Model> model(new Model);
-        const absl::Status status =
-            model->Init(file->view(), std::move(chosen));
-        if (!status.ok()) {
-          return absl::Status(status.code(),
-                              absl::StrCat(path, ": ", status.message()));
+        auto model = Create(file->view(), std::move(chosen));
+        if (!model.ok()) {
+          return absl::Status(
+              model.status().code(),
+              absl::StrCat(path, ": ", model.status().message()));
         }
         return model;
-      });
-}
-
-absl::StatusOr<std::shared_ptr<const Model>> Model::FromBytes(
-    std::string_view bytes, std::shared_ptr<backends::Device> device) {
-  return CatchExceptions(
-      "loading a model", [&]() -> absl::StatusOr<std::shared_ptr<const Model>> {
-        TW_ASSIGN_OR_RETURN(const TwView view, ParseTw(bytes));
-        return FromView(view, std::move(device));
       });
 }
 
@@ -53,10 +43,24 @@ absl::StatusOr<std::shared_ptr<const Model>> Model::FromView(
       "loading a model", [&]() -> absl::StatusOr<std::shared_ptr<const Model>> {
         TW_RETURN_IF_ERROR(VerifyProgram(
             view.program, static_cast<int64_t>(view.constants.size())));
-        std::shared_ptr<Model> model(new Model);
-        TW_RETURN_IF_ERROR(model->Init(view, std::move(device)));
-        return model;
+        return Create(view, std::move(device));
       });
+}
+
+absl::StatusOr<std::shared_ptr<const Model>> Model::FromBytes(
+    std::string_view bytes, std::shared_ptr<backends::Device> device) {
+  return CatchExceptions(
+      "loading a model", [&]() -> absl::StatusOr<std::shared_ptr<const Model>> {
+        TW_ASSIGN_OR_RETURN(const TwView view, ParseTw(bytes));
+        return Create(view, std::move(device));
+      });
+}
+
+absl::StatusOr<std::shared_ptr<const Model>> Model::Create(
+    const TwView& view, std::shared_ptr<backends::Device> device) {
+  std::shared_ptr<Model> model(new Model);
+  TW_RETURN_IF_ERROR(model->Init(view, std::move(device)));
+  return model;
 }
 
 absl::Status Model::Init(const TwView& view,

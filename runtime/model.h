@@ -54,6 +54,9 @@ class Model {
 
  private:
   Model() = default;
+  // Of a program that was verified.
+  static absl::StatusOr<std::shared_ptr<const Model>> Create(
+      const TwView& view, std::shared_ptr<backends::Device> device);
   // Keeps nothing of what `view` points into.
   absl::Status Init(const TwView& view,
                     std::shared_ptr<backends::Device> device);

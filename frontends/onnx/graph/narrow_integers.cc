@@ -1,11 +1,12 @@
 #include "frontends/onnx/graph/narrow_integers.h"
 
 #include "absl/types/span.h"
+#include "base/ceil_div.h"
 #include "base/check.h"
 
 namespace tilewright {
 
-std::optional<NarrowInteger> NarrowIntegerOf(int type) {
+std::optional<NarrowInteger> NarrowIntegerOf(int64_t type) {
   // By number: schemas before ONNX 1.16 and 1.20 have no names for them.
   switch (type) {
     case 21:
@@ -22,8 +23,7 @@ std::optional<NarrowInteger> NarrowIntegerOf(int type) {
 }
 
 int64_t PackedBytes(int64_t elements, int bits) {
-  const int64_t to_a_byte = 8 / bits;
-  return elements / to_a_byte + (elements % to_a_byte != 0 ? 1 : 0);
+  return CeilDiv(elements, 8 / bits);
 }
 
 void UnpackIntegers(absl::string_view packed, int bits, HostTensor& tensor) {

@@ -18,7 +18,7 @@ struct NarrowInteger {
 };
 
 // Of TensorProto::DataType UINT4, INT4, UINT2 and INT2; nullopt of all others.
-std::optional<NarrowInteger> NarrowIntegerOf(int type);
+std::optional<NarrowInteger> NarrowIntegerOf(int64_t type);
 
 // Bytes that `elements` of them take in a file.
 int64_t PackedBytes(int64_t elements, int bits);

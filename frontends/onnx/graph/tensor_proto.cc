@@ -95,7 +95,7 @@ absl::Status TakePacked(const onnx::TensorProto& proto, int bits,
 
 }  // namespace
 
-std::optional<DType> FromOnnxType(int type) {
+std::optional<DType> FromOnnxType(int64_t type) {
   switch (type) {
     case onnx::TensorProto::FLOAT:
       return DType::kFloat32;
@@ -128,7 +128,7 @@ std::optional<DType> FromOnnxType(int type) {
   }
 }
 
-std::optional<ElementType> ElementTypeOf(int type) {
+std::optional<ElementType> ElementTypeOf(int64_t type) {
   if (const auto narrow = NarrowIntegerOf(type))
     return ElementType{narrow->dtype, narrow->bits};
   const std::optional<DType> dtype = FromOnnxType(type);
@@ -141,7 +141,7 @@ int64_t FileBytes(const ElementType& type, int64_t kept_bytes) {
                                : PackedBytes(kept_bytes, type.narrow_bits);
 }
 
-std::string OnnxTypeName(int type) {
+std::string OnnxTypeName(int64_t type) {
   static constexpr const char* kNames[] = {
       "UNDEFINED",      "FLOAT",      "UINT8",
       "INT8",           "UINT16",     "INT16",

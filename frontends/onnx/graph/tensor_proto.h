@@ -16,8 +16,9 @@
 namespace tilewright {
 
 // The dtype of TensorProto::DataType `type`; nullopt for those without one
-// (strings, complex numbers, 4- and 8-bit floats, integers of 2 and 4 bits).
-std::optional<DType> FromOnnxType(int type);
+// (strings, complex numbers, 4- and 8-bit floats, integers of 2 and 4 bits) and
+// for numbers that are no type, which attributes may hold.
+std::optional<DType> FromOnnxType(int64_t type);
 
 // How elements are kept: as FromOnnxType says, and integers of fewer than 8
 // bits in a byte each.
@@ -25,12 +26,12 @@ struct ElementType {
   DType dtype;
   int narrow_bits = 0;  // 2 or 4; 0 if all of `dtype` is used
 };
-std::optional<ElementType> ElementTypeOf(int type);
+std::optional<ElementType> ElementTypeOf(int64_t type);
 // Bytes in a file of a tensor that takes `kept_bytes` here.
 int64_t FileBytes(const ElementType& type, int64_t kept_bytes);
 
 // "FLOAT", "STRING", "FLOAT8E4M3FN", ...; also for types later than the schema.
-std::string OnnxTypeName(int type);
+std::string OnnxTypeName(int64_t type);
 
 // Bytes of a tensor with these dimensions. InvalidArgument if one is negative
 // or the product does not fit.

@@ -1,5 +1,6 @@
 // Arithmetic, comparison and logic on elements, with broadcasting; casts.
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -275,11 +276,9 @@ absl::Status ImportIsInf(ImportContext& in) {
 
 absl::Status InferCast(OpContext& op) {
   const int64_t to = op.Int("to", 0);
-  if (to < 0 || to > INT32_MAX || !ElementTypeOf(static_cast<int>(to))) {
-    return op.Unsupported("casting to ", OnnxTypeName(static_cast<int>(to)));
-  }
-  const ElementType type = *ElementTypeOf(static_cast<int>(to));
-  op.SetOutput(0, type.dtype, op.shape(0), type.narrow_bits);
+  const std::optional<ElementType> type = ElementTypeOf(to);
+  if (!type.has_value()) return op.Unsupported("casting to ", OnnxTypeName(to));
+  op.SetOutput(0, type->dtype, op.shape(0), type->narrow_bits);
   return absl::OkStatus();
 }
 

@@ -73,9 +73,7 @@ absl::Status InferQuantize(OpContext& op) {
   if (op.has_input(2)) {
     to = {op.dtype(2), op.input(2).narrow_bits};
   } else if (named != 0) {
-    const auto type = named > 0 && named < 100
-                          ? ElementTypeOf(static_cast<int>(named))
-                          : std::nullopt;
+    const std::optional<ElementType> type = ElementTypeOf(named);
     if (!type.has_value()) return op.Unsupported("output_dtype ", named);
     to = *type;
   }
@@ -209,9 +207,7 @@ absl::Status InferDequantize(OpContext& op) {
   }
   DType to = op.dtype(1);
   if (const int64_t named = op.Int("output_dtype", 0); named != 0) {
-    const auto dtype = named > 0 && named < 100
-                           ? FromOnnxType(static_cast<int>(named))
-                           : std::nullopt;
+    const std::optional<DType> dtype = FromOnnxType(named);
     if (!dtype.has_value() || !IsFloat(*dtype))
       return op.Unsupported("output_dtype ", named);
     to = *dtype;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -269,13 +270,10 @@ absl::Status InferEyeLike(OpContext& op) {
                     " must have two dimensions");
   }
   const int64_t type = op.Int("dtype", 0);
-  if (type < 0 || type > 100 ||
-      (type != 0 && !FromOnnxType(static_cast<int>(type)))) {
-    return op.Unsupported("type ", OnnxTypeName(static_cast<int>(type)));
-  }
-  op.SetOutput(0,
-               type == 0 ? op.dtype(0) : *FromOnnxType(static_cast<int>(type)),
-               op.shape(0));
+  const std::optional<DType> dtype =
+      type == 0 ? op.dtype(0) : FromOnnxType(type);
+  if (!dtype.has_value()) return op.Unsupported("type ", OnnxTypeName(type));
+  op.SetOutput(0, *dtype, op.shape(0));
   return absl::OkStatus();
 }
 

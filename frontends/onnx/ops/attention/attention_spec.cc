@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 
 #include "base/status_macros.h"
@@ -130,9 +131,7 @@ absl::Status CheckTypes(const OpContext& op) {
 absl::StatusOr<DType> SoftmaxPrecision(const OpContext& op, DType acc) {
   if (!op.HasAttribute("softmax_precision")) return acc;
   const int64_t code = op.Int("softmax_precision", 0);
-  const auto dtype = code > 0 && code < INT32_MAX
-                         ? FromOnnxType(static_cast<int>(code))
-                         : std::nullopt;
+  const std::optional<DType> dtype = FromOnnxType(code);
   if (dtype && IsFloat(*dtype)) return *dtype;
   return op.Error("attribute 'softmax_precision' is ", code,
                   "; it must be the number of a float type");

@@ -22,9 +22,7 @@ absl::StatusOr<int64_t> KnownNumber(const OpContext& op, int i,
 
 absl::StatusOr<DType> NamedType(const OpContext& op) {
   const int64_t named = op.Int("output_datatype", 1);
-  const std::optional<DType> dtype = named > 0 && named < 100
-                                         ? FromOnnxType(static_cast<int>(named))
-                                         : std::nullopt;
+  const std::optional<DType> dtype = FromOnnxType(named);
   if (!dtype.has_value() || *dtype == DType::kBool)
     return op.Unsupported("output_datatype ", named);
   return *dtype;
