@@ -52,6 +52,7 @@ class Chooser {
     if (location_.blocks)
       given = {location_.blocks->axis, location_.blocks->steps};
     loops_ = DecideReduceLoops(location_.decider, workload_, reduction_, body_,
+                               tiles_.vector_axis,
                                dot_ ? dot_->group : TermGroup(), given, edges_);
     ChooseTile();
     if (location_.inside) {

@@ -244,6 +244,22 @@ TEST(ContractionDecisionsTest, RowsFromFarAreAskedForATileAhead) {
   }
 }
 
+// 512 by 512 weights are not in the first-level cache, 64 by 64 are; those of
+// several rows are read from there again.
+TEST(ContractionDecisionsTest, WeightsOfOneRowAreAskedForAPageAhead) {
+  const DeviceSpec spec = *LoadSpec("cpu_x86_64_v4");
+  for (const auto& [rows, size, expected] :
+       {std::tuple<int64_t, int64_t, const char*>{1, 512, "8"},
+        {1, 64, "auto"},
+        {8, 512, "auto"}}) {
+    const Workload workload = GemmRelu(rows, size, size);
+    TW_ASSERT_OK_AND_ASSIGN(
+        const Schedule schedule,
+        GeneratePreferred(Generators(workload).front(), workload, spec));
+    EXPECT_EQ(AnswersOf(schedule).at("prefetch"), expected) << rows;
+  }
+}
+
 // Of an image with something added: the loops of the sums themselves, one of
 // which is that over images, cover one tile.
 TEST(ContractionDecisionsTest, TheNextTileIsThatOfALoopAroundThisOne) {

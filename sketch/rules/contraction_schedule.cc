@@ -143,6 +143,26 @@ class Builder : ChainSchedule {
     return far && 2 * bytes <= FirstCacheBytes(spec_);
   }
 
+  // A product of one row reads other weights in each step and nothing twice;
+  // what exceeds the first-level cache was not read since the last run.
+  std::string PrefetchOfWeights() const {
+    const OutputTiles& tiles = loops_.tiles;
+    if (location_.inside || loops_.dot) return "auto";
+    for (int axis = 0; axis < static_cast<int>(tiles.shape.size()); ++axis) {
+      if (axis != tiles.vector_axis && tiles.shape[axis] > 1) return "auto";
+    }
+    const AxisTile& across = tiles.axes[tiles.vector_axis];
+    int64_t step_bytes = 0;
+    ForEachLoad(body_, [&](const Expr& load) {
+      const Tensor& weights = graph_.tensor(load.source());
+      if (weights.kind == TensorKind::kConstant &&
+          Mentions(load, tiles.vector_axis) &&
+          weights.num_bytes() > FirstCacheBytes(spec_))
+        step_bytes += across.vectors * across.tile * SizeBytes(weights.dtype);
+    });
+    return step_bytes == 0 ? "auto" : PrefetchOfAPage(step_bytes);
+  }
+
   // What a tile reads there, all in all.
   int64_t BytesOfATile(const Expr& load) const {
     const OutputTiles& tiles = loops_.tiles;
@@ -172,7 +192,7 @@ class Builder : ChainSchedule {
       DecideReduceAnnotations(
           location_.decider, writer_, order[order.size() - inside - 1],
           around_tile_ || nest.steps.empty() ? around_tile_ : nest.steps.back(),
-          ReadsFar());
+          ReadsFar() ? "tile" : PrefetchOfWeights());
     if (!loops_.dot) return Arrange(writer_, order, nest.tile.front());
     writer_.Reorder(order);
     writer_.Tensorize(block, order[order.size() - nest.tile.size() - 1],

@@ -21,6 +21,9 @@ namespace {
 constexpr int64_t kVectorsInARow = 8;
 constexpr int64_t kMostVectorsInARow = 32;
 constexpr int64_t kMostRows = 16;
+// Vectors that are added to at the same time, so that none waits for the sum
+// before: an addition takes four cycles, and there are two units for it.
+constexpr int64_t kChains = 8;
 // Rows whose lanes are joined at the same time, so that none waits for the
 // shuffles of another: so many, or up to twice as many if those divide the
 // rows. They are to keep no more than so many elements in the first-level
@@ -269,8 +272,11 @@ RowCut RowCuts::Decide(const RowBlock& block) {
 
 int64_t RowCuts::PartialsAcross(const RowBlock& block) {
   const int64_t extent = block.inner.back().extent;
-  const bool by_rule =
-      together_ < kRowVectors * lanes_ && extent >= 2 * kRowVectors;
+  const int64_t vectors = CeilDiv(together_, lanes_);
+  const int64_t by_rule =
+      extent < 2 * kRowVectors
+          ? 1
+          : std::clamp<int64_t>(kChains / vectors, 1, kRowVectors);
   return Once(block,
               [&] {
                 const int64_t most =
@@ -278,8 +284,7 @@ int64_t RowCuts::PartialsAcross(const RowBlock& block) {
                 return RowCut{false,
                               decider_.DecideNumber(
                                   "partials", Space::Integers(1, most),
-                                  [&] { return by_rule ? kRowVectors : 1; },
-                                  Bits::kMayChange)};
+                                  [&] { return by_rule; }, Bits::kMayChange)};
               })
       .vectors;
 }

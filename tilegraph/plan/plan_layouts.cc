@@ -75,12 +75,17 @@ class LayoutChooser {
     const bool whole = channels % block == 0;
     const Layout blocked = ChannelsInBlocks(shape, block);
     const int64_t padded = (channels + block - 1) / block * block;
-    if (AsConvolution(draft_.graph, group.members[0])) {
+    if (const std::optional<ConvolutionRoles> convolution =
+            AsConvolution(draft_.graph, group.members[0])) {
       if (channels > 1 && EndsInChannels(output.id, last))
         return {last, blocked};
       if (whole) return {blocked, last};
-      // Lanes beyond the channels compute nothing.
-      if (3 * padded <= 4 * channels) return {last};
+      // Lanes beyond the channels compute nothing; lanes along a row would
+      // gather data whose channels lie side by side.
+      if (3 * padded <= 4 * channels ||
+          (channels > 1 && LieSideBySide(convolution->data.source(),
+                                         convolution->data_channels)))
+        return {last};
     }
     if (whole && FeedsWinograd(output.id)) return {blocked, last};
     std::vector<Layout> followed = FollowedIfAny(group, output);
@@ -88,6 +93,14 @@ class LayoutChooser {
     // A product of matrices is no image.
     if (AsContraction(draft_.graph, group.members[0])) return {};
     return PixelsRead(group, output);
+  }
+
+  bool LieSideBySide(TensorId id, int dim) const {
+    const auto layout = draft_.plan.layouts.find(id);
+    if (layout == draft_.plan.layouts.end()) return false;
+    const std::vector<Layout::Digit>& digits = layout->second.digits();
+    return !digits.empty() && digits.back().dim == dim &&
+           digits.back().extent > 1;
   }
 
   // Channels as the group reads them; plain if it reads them otherwise.

@@ -99,6 +99,21 @@ TEST(PlanLayoutsTest, ChannelsThatWouldLeaveBlocksPartlyEmptyComeLast) {
   }
 }
 
+TEST(PlanLayoutsTest, FewChannelsComeLastWhereTheDataHasThemSideBySide) {
+  const TensorGraph graph = Parsed(R"(
+      X: f32[1, 16, 6, 6] = placeholder
+      V: f32[32, 16] = placeholder
+      W: f32[5, 32] = placeholder
+      B: f32[1, 32, 6, 6] = compute (n: 1, o: 32, h: 6, w: 6) reduce (c: 16) sum:f32 { X[n, c, h, w] * V[o, c] } hint "conv"
+      C: f32[1, 5, 6, 6] = compute (n: 1, o: 5, h: 6, w: 6) reduce (c: 32) sum:f32 { B[n, c, h, w] * W[o, c] } hint "conv"
+      S: f32[1, 6, 6] = compute (n: 1, h: 6, w: 6) reduce (c: 5) sum:f32 { C[n, c, h, w] }
+      return S
+  )");
+  const Plan plan = MakePlan(graph, {});
+  EXPECT_EQ(plan.layouts.at(*graph.Find("B")).digits().back().extent, 16);
+  EXPECT_EQ(plan.layouts.at(*graph.Find("C")).digits().back().dim, 1);
+}
+
 // Queries of attention between channels: normalized pixel by pixel, they stay
 // as the convolution has written them, and no product has to gather.
 TEST(PlanLayoutsTest, ANormOverPixelsKeepsChannelsSideBySide) {

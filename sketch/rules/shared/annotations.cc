@@ -1,5 +1,6 @@
 #include "sketch/rules/shared/annotations.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,9 @@
 
 namespace tilewright::sketch {
 namespace {
+
+constexpr int64_t kPageBytes = 4096;
+constexpr int64_t kMostSteps = 16;
 
 // The option taken. "auto" is the first.
 std::string DecideOption(Decider& decider, const char* name,
@@ -36,18 +40,25 @@ bool IsFar(const Tensor& input, const DeviceSpec& spec) {
 
 void DecideReduceAnnotations(Decider& decider, ScheduleWriter& writer,
                              Handle loop, std::optional<Handle> tiles,
-                             bool far) {
+                             const std::string& prefetch) {
   DecideUnroll(decider, writer, loop);
   std::vector<std::string> options = {"auto", "none", "1", "2", "4", "8", "16"};
   if (tiles) options.push_back("tile");
-  const int64_t preferred = tiles && far ? options.size() - 1 : 0;
-  const std::string prefetch =
-      DecideOption(decider, "prefetch", std::move(options), preferred);
-  if (prefetch == "tile") {
+  const auto rule = std::find(options.begin(), options.end(), prefetch);
+  const std::string taken =
+      DecideOption(decider, "prefetch", options,
+                   rule == options.end() ? 0 : rule - options.begin());
+  if (taken == "tile") {
     writer.Annotate(*tiles, "prefetch=1");
   } else {
-    AnnotatePrefetch(writer, loop, prefetch);
+    AnnotatePrefetch(writer, loop, taken);
   }
+}
+
+std::string PrefetchOfAPage(int64_t step_bytes) {
+  int64_t steps = 1;
+  while (steps < kMostSteps && steps * step_bytes < kPageBytes) steps *= 2;
+  return absl::StrCat(steps);
 }
 
 void DecideRunPrefetch(Decider& decider, ScheduleWriter& writer, Handle loop,

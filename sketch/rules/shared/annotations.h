@@ -8,13 +8,15 @@
 //   stream    whether stores of what the kernel returns go past the caches,
 //             where they are whole vectors
 //
-// But in fused groups: where inputs come from beyond the private cache
-// (compute_location.h) "tile" is preferred, and "stream" where inputs and
-// outputs fill the outermost one.
+// But where what is read comes from beyond the private cache, a rule may prefer
+// another "prefetch", and a fused group (compute_location.h) "stream" where
+// inputs and outputs fill the outermost one.
 #ifndef TILEWRIGHT_SKETCH_RULES_SHARED_ANNOTATIONS_H_
 #define TILEWRIGHT_SKETCH_RULES_SHARED_ANNOTATIONS_H_
 
+#include <cstdint>
 #include <optional>
+#include <string>
 
 #include "absl/types/span.h"
 #include "backends/spec/device_spec.pb.h"
@@ -30,10 +32,15 @@ bool IsFar(const Tensor& input, const DeviceSpec& spec);
 
 // "unroll" and "prefetch" of a serial loop directly around the loops of a
 // register tile. `tiles`: the loop over register tiles around it, if there is
-// one; `far`: what they read is far away.
+// one; `prefetch`: the option preferred, "auto" in place of "tile" without it.
 void DecideReduceAnnotations(Decider& decider, ScheduleWriter& writer,
                              Handle loop, std::optional<Handle> tiles = {},
-                             bool far = false);
+                             const std::string& prefetch = "auto");
+
+// The "prefetch" of a loop whose steps read so many bytes each, one after
+// another, of what is far away: hardware follows no stream beyond its page, so
+// a page ahead.
+std::string PrefetchOfAPage(int64_t step_bytes);
 
 // "prefetch" of such a loop where every step reads the next vectors of one long
 // run, the packed operand: hardware keeps too short a distance from it where

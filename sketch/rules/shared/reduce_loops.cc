@@ -11,6 +11,7 @@
 #include "base/ceil_div.h"
 #include "sketch/rules/shared/group_chain.h"
 #include "sketch/rules/shared/like_terms.h"
+#include "tilegraph/expr/expr_vars.h"
 
 namespace tilewright::sketch {
 namespace {
@@ -42,11 +43,13 @@ constexpr int64_t kLeastBlockTerms = 16;  // of any decision
 struct AxisUse {
   int64_t layout_block = 1;  // inner part of a blocked layout
   bool slides = false;       // a window: spatial axes move the same index
+  bool along_lanes = false;  // that of the lanes among them
+  bool gathers = false;      // and its neighbours do not lie side by side
   bool contiguous = false;   // neighbours lie side by side
 };
 
 AxisUse UseOf(const Workload& workload, const Tensor& reduction, int axis,
-              absl::Span<const Expr> body) {
+              absl::Span<const Expr> body, int lanes) {
   const int var = static_cast<int>(reduction.compute.axes.size()) + axis;
   const int64_t extent = reduction.compute.reduce_axes[axis].extent.value();
   AxisUse use;
@@ -65,6 +68,9 @@ AxisUse UseOf(const Workload& workload, const Tensor& reduction, int axis,
       if (!mentions) continue;
       use.slides |= others;
       const Layout::Digit& last = layout.digits().back();
+      const bool along_lanes = Mentions(index, lanes);
+      use.along_lanes |= along_lanes;
+      use.gathers |= along_lanes && last.dim != static_cast<int>(d);
       if (last.dim != static_cast<int>(d)) continue;
       use.contiguous |= !others;
       if (index.op() == Op::kVar && last.extent < extent &&
@@ -104,7 +110,7 @@ struct Blocks {
 class LoopDecider {
  public:
   LoopDecider(Decider& decider, const Workload& workload,
-              const Tensor& reduction, absl::Span<const Expr> body,
+              const Tensor& reduction, absl::Span<const Expr> body, int lanes,
               const TermGroup& group, const GivenBlocks& given,
               absl::Span<const Edge> edges)
       : decider_(decider),
@@ -117,7 +123,7 @@ class LoopDecider {
         bits_(sums_ && !IsFloat(combiner_.acc()) ? Bits::kSame
                                                  : Bits::kMayChange) {
     for (int axis = 0; axis < rank_; ++axis) {
-      uses_.push_back(UseOf(workload, reduction, axis, body));
+      uses_.push_back(UseOf(workload, reduction, axis, body, lanes));
       const int64_t extent = axes_[axis].extent.value();
       const int64_t block = uses_[axis].layout_block;
       loops_.factors.push_back(block > 1
@@ -240,8 +246,13 @@ class LoopDecider {
   // Outside, what makes the operands jump: outer parts of blocked layouts, then
   // windows; inside, what they keep side by side. A window's step reads again
   // what its neighbours read: laid out in a row, they would share loads and
-  // keep them in registers that the accumulators need.
+  // keep them in registers that the accumulators need. Where lanes gather, a
+  // load costs more than those registers: windows are inside, and innermost
+  // those along tiles, whose neighbours read the same vectors.
   void OrderByRule() {
+    const bool gathers =
+        std::any_of(uses_.begin(), uses_.end(),
+                    [](const AxisUse& use) { return use.gathers; });
     const int blocked = loops_.blocked ? loops_.order[0].axis : -1;
     const auto add = [&](const auto& wanted) {
       for (int axis = 0; axis < rank_; ++axis) {
@@ -255,9 +266,11 @@ class LoopDecider {
     add([](const AxisUse& use, bool inner) {
       return use.layout_block > 1 && !inner;
     });
-    add([](const AxisUse& use, bool) {
-      return use.layout_block == 1 && use.slides;
-    });
+    if (!gathers) {
+      add([](const AxisUse& use, bool) {
+        return use.layout_block == 1 && use.slides;
+      });
+    }
     add([](const AxisUse& use, bool) {
       return use.layout_block == 1 && !use.slides && !use.contiguous;
     });
@@ -267,6 +280,14 @@ class LoopDecider {
     add([](const AxisUse& use, bool inner) {
       return use.layout_block > 1 && inner;
     });
+    if (gathers) {
+      for (const bool along_lanes : {true, false}) {
+        add([&](const AxisUse& use, bool) {
+          return use.layout_block == 1 && use.slides &&
+                 use.along_lanes == along_lanes;
+        });
+      }
+    }
   }
 
   // Another order of the loops of several steps.
@@ -338,10 +359,11 @@ int64_t ReduceLoops::divisor(const Part& part) const {
 
 ReduceLoops DecideReduceLoops(Decider& decider, const Workload& workload,
                               const Tensor& reduction,
-                              absl::Span<const Expr> body,
+                              absl::Span<const Expr> body, int lanes,
                               const TermGroup& group, const GivenBlocks& given,
                               absl::Span<const Edge> edges) {
-  return LoopDecider(decider, workload, reduction, body, group, given, edges)
+  return LoopDecider(decider, workload, reduction, body, lanes, group, given,
+                     edges)
       .Run();
 }
 

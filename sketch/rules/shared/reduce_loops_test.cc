@@ -15,7 +15,7 @@ namespace {
 
 // "k.0 k.1": the parts in their order, each with its extent.
 std::string Order(const std::string& graph_text, bool* blocked = nullptr,
-                  int64_t layout_block = 0) {
+                  int64_t layout_block = 0, int lanes = 0) {
   absl::StatusOr<TensorGraph> graph = ParseText(graph_text);
   EXPECT_TRUE(graph.ok()) << graph.status();
   if (!graph.ok()) return "";
@@ -27,8 +27,9 @@ std::string Order(const std::string& graph_text, bool* blocked = nullptr,
   const Tensor& reduction = workload.graph.tensor(*workload.graph.Find("T"));
   PreferredPolicy policy;
   Decider decider(policy);
-  const ReduceLoops loops = DecideReduceLoops(
-      decider, workload, reduction, InlinedBody(workload.graph, reduction.id));
+  const ReduceLoops loops =
+      DecideReduceLoops(decider, workload, reduction,
+                        InlinedBody(workload.graph, reduction.id), lanes);
   if (blocked != nullptr) *blocked = loops.blocked;
   std::string text;
   for (const ReduceLoops::Part& part : loops.order) {
@@ -74,6 +75,16 @@ TEST(ReduceLoopsTest, WindowsAroundChannels) {
             "c:2*16 i:3*1 j:3*1 c:16*1");
   EXPECT_EQ(Order(Convolution(128, false), nullptr, 16),
             "c:2*64 c:4*16 i:3*1 j:3*1 c:16*1");
+}
+
+TEST(ReduceLoopsTest, ChannelsAroundWindowsWhereLanesGather) {
+  constexpr int kAcross = 0, kAlongRow = 2;
+  EXPECT_EQ(Order(Convolution(32, false), nullptr, 16, kAlongRow),
+            "c:2*16 c:16*1 j:3*1 i:3*1");
+  EXPECT_EQ(Order(Convolution(32, false), nullptr, 16, kAcross),
+            "c:2*16 i:3*1 j:3*1 c:16*1");
+  EXPECT_EQ(Order(Convolution(16, false), nullptr, 0, kAlongRow),
+            "i:3*1 j:3*1 c:16*1");
 }
 
 // The average of an image that may be one plain surface.
