@@ -258,8 +258,14 @@ class Writer {
     const Factors factors = {CeilDiv(along.extent, cut.steps), cut.steps};
     CutBlock part;
     part.block = block;
-    part.handle = writer_.RFactor(
-        handle, writer_.Split(writer_.Loop(handle, along.name), factors)[0]);
+    const Handle cut_loop =
+        writer_.Split(writer_.Loop(handle, along.name), factors)[0];
+    // Loops outside would be shared by both sums, those of a tile are not.
+    if (!block.rows.empty()) {
+      writer_.Reorder(
+          {cut_loop, writer_.Loop(handle, block.rows[tile_.axis].name)});
+    }
+    part.handle = writer_.RFactor(handle, cut_loop);
     if (!lanes_are_rows()) {
       part.along = cuts_->Of(block);
       part.block.fusible = std::max(block.fusible, cut.axis);

@@ -109,6 +109,17 @@ TEST(RowScheduleTest, LongSumsOfNeighbouringRowsAreTakenInBlocks) {
   }
 }
 
+// The sums of a block, as those of all, are of all rows done together.
+TEST(RowScheduleTest, BlocksOfTermsKeepNeighbouringRowsTogether) {
+  const Workload workload = MakeRows(RowFamily::kChannelNorm, 70, 300);
+  const std::optional<Schedule> schedule =
+      RowSchedule(workload, *LoadSpec("cpu_x86_64_v4"));
+  ASSERT_TRUE(schedule.has_value());
+  TW_ASSERT_OK_AND_ASSIGN(const BlockTree tree, Replay(workload, *schedule));
+  EXPECT_THAT(tree.ToString(),
+              HasSubstr("Q.rf: f32 registers (1, 1, 1, 64, 1)"));
+}
+
 // An addition takes several cycles: sums of four vectors at once would wait for
 // those before, eight do not.
 TEST(RowScheduleTest, SumsOfNeighbouringRowsAreEightChains) {
