@@ -1,5 +1,6 @@
 #include "sketch/rules/contraction_schedule.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -89,7 +90,13 @@ class Builder : ChainSchedule {
       if (axis >= spatial)
         taps *= reduction_.compute.reduce_axes[axis - spatial].extent.value();
     }
-    const bool few = taps <= kMostTaps ||
+    // Borders of several positions, of dilated windows, would go through a
+    // tile.
+    const bool thin = std::all_of(
+        edge.taps.begin(), edge.taps.end(), [&](const Edge::Positions& of) {
+          return of.first <= 1 && of.end >= edge.output_extent - 1;
+        });
+    const bool few = (taps <= kMostTaps && thin) ||
                      (!edge.taps.empty() &&
                       edge.SameTapsIn(tiles.axes[edge.output_axis].tile));
     return edge.share >= kLeastShare && few &&
