@@ -244,6 +244,26 @@ TEST(ContractionDecisionsTest, RowsFromFarAreAskedForATileAhead) {
   }
 }
 
+// Taps of a window dilated by 2 are missing at two positions of a row, which
+// would take loops of their own inside a tile; of a dense one, at one.
+TEST(ContractionDecisionsTest, DilatedWindowsLeaveOutRowsAlone) {
+  const DeviceSpec spec = *LoadSpec("cpu_x86_64_v4");
+  for (const auto& [dilation, expected] :
+       {std::pair<int64_t, const char*>{1, "rows+columns"}, {2, "rows"}}) {
+    Workload workload =
+        HaloConvRelu(16, 32, 28, 28, 3, 1, dilation, dilation, dilation);
+    for (const Tensor& tensor : workload.graph.tensors()) {
+      const std::vector<int64_t> shape = tensor.static_shape();
+      if (shape.size() == 4 && tensor.kind != TensorKind::kConstant)
+        workload.layouts[tensor.id] = Layout::BlockedLast(shape, 1, 16);
+    }
+    TW_ASSERT_OK_AND_ASSIGN(
+        const Schedule schedule,
+        GeneratePreferred(Generators(workload).front(), workload, spec));
+    EXPECT_EQ(AnswersOf(schedule).at("edges"), expected) << dilation;
+  }
+}
+
 // 512 by 512 weights are not in the first-level cache, 64 by 64 are; those of
 // several rows are read from there again.
 TEST(ContractionDecisionsTest, WeightsOfOneRowAreAskedForAPageAhead) {
