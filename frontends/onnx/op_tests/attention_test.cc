@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "frontends/onnx/import_model.h"
 #include "frontends/onnx/model_builder.h"
-#include "frontends/onnx/op_testing.h"
+#include "frontends/onnx/op_tests/op_testing.h"
 #include "gtest/gtest.h"
 
 namespace tilewright {

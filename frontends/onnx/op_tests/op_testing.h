@@ -1,6 +1,6 @@
 // Runs models of a few nodes in tests of operators.
-#ifndef TILEWRIGHT_FRONTENDS_ONNX_OP_TESTING_H_
-#define TILEWRIGHT_FRONTENDS_ONNX_OP_TESTING_H_
+#ifndef TILEWRIGHT_FRONTENDS_ONNX_OP_TESTS_OP_TESTING_H_
+#define TILEWRIGHT_FRONTENDS_ONNX_OP_TESTS_OP_TESTING_H_
 
 #include <cstdint>
 #include <functional>
@@ -45,4 +45,4 @@ void ExpectNear(const Outcome& found, const std::vector<int64_t>& shape,
 
 }  // namespace tilewright
 
-#endif  // TILEWRIGHT_FRONTENDS_ONNX_OP_TESTING_H_
+#endif  // TILEWRIGHT_FRONTENDS_ONNX_OP_TESTS_OP_TESTING_H_

@@ -1,4 +1,4 @@
-#include "frontends/onnx/op_testing.h"
+#include "frontends/onnx/op_tests/op_testing.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "frontends/onnx/model_builder.h"
-#include "frontends/onnx/op_testing.h"
+#include "frontends/onnx/op_tests/op_testing.h"
 #include "gtest/gtest.h"
 
 namespace tilewright {

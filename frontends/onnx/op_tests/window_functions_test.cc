@@ -10,7 +10,7 @@
 #include "base/status_matchers.h"
 #include "frontends/onnx/import_model.h"
 #include "frontends/onnx/model_builder.h"
-#include "frontends/onnx/op_testing.h"
+#include "frontends/onnx/op_tests/op_testing.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
