@@ -16,6 +16,7 @@ OpTable::OpTable() {
                                                ConvOps(),
                                                PoolOps(),
                                                ReduceOps(),
+                                               CumSumOps(),
                                                NormOps(),
                                                SoftmaxOps(),
                                                ShapeOps(),

@@ -229,53 +229,6 @@ absl::Status ImportArgMin(ImportContext& in) {
   return ImportArg(in, Combiner::Kind::kArgMin);
 }
 
-constexpr int64_t kLongestCumSum = 4096;
-
-absl::StatusOr<int> CumSumAxis(const OpContext& op) {
-  TW_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, op.ConstInts(1));
-  if (axes.size() != 1) {
-    return op.Error("there are ", axes.size(), " axes where one is needed");
-  }
-  return op.Axis(axes[0], op.rank(0));
-}
-
-absl::Status InferCumSum(OpContext& op) {
-  TW_ASSIGN_OR_RETURN(const int axis, CumSumAxis(op));
-  if (op.shape(0)[axis] > kLongestCumSum) {
-    return op.Unsupported("an axis longer than ", kLongestCumSum);
-  }
-  return InferSameNumeric(op);
-}
-
-// Without scans in the language: for each element the sum of those before it.
-absl::Status ImportCumSum(ImportContext& in) {
-  const OpContext& op = in.op();
-  TW_ASSIGN_OR_RETURN(const int axis, CumSumAxis(op));
-  const bool exclusive = op.Int("exclusive", 0) != 0;
-  const bool reverse = op.Int("reverse", 0) != 0;
-  const Op keep = reverse     ? exclusive ? Op::kGt : Op::kGe
-                  : exclusive ? Op::kLt
-                              : Op::kLe;
-  const DType acc = Combiner::DefaultAccumulator(op.dtype(0));
-  const TensorId x = in.input(0);
-  std::vector<NamedAxis> axes;
-  for (int d = 0; d < op.rank(0); ++d) {
-    axes.push_back({absl::StrCat("d", d), op.shape(0)[d]});
-  }
-  in.SetOutput(
-      0,
-      in.Reduction(in.Name(), op.dtype(0), axes, {{"k", op.shape(0)[axis]}},
-                   Combiner::Kind::kSum, "cumsum",
-                   [&](absl::Span<const Expr> index, absl::Span<const Expr> k) {
-                     std::vector<Expr> at(index.begin(), index.end());
-                     at[axis] = k[0];
-                     return SelectExpr(Binary(keep, k[0], index[axis]),
-                                       CastTo(acc, in.At(x, std::move(at))),
-                                       Literal(acc, 0));
-                   }));
-  return absl::OkStatus();
-}
-
 using Kind = Combiner::Kind;
 
 // Axes are an attribute before opset 18 (ReduceSum: 13), then an input.
@@ -315,7 +268,6 @@ constexpr OpDef kOps[] = {
      Import<Kind::kSum, Itself, LogOf>},
     {"ReduceLogSumExp", 6, 1, 1, InferFloatReduce, ImportLogSumExp},
     {"ReduceLogSumExp", 18, 1, 2, InferFloatReduce, ImportLogSumExp},
-    {"CumSum", 11, 2, 2, InferCumSum, ImportCumSum},
     {"ArgMax", 6, 1, 1, InferArg, ImportArgMax},
     {"ArgMin", 6, 1, 1, InferArg, ImportArgMin},
 };
