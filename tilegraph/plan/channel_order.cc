@@ -53,12 +53,10 @@ std::optional<ChannelOrder> OrderOfParts(const PlanDraft& draft,
     if (layout == draft.plan.layouts.end() ||
         layout->second.shape().size() < kLeastImageRank)
       return std::nullopt;
-    const std::vector<Layout::Digit>& digits = layout->second.digits();
-    const bool of_channels = !digits.empty() &&
-                             digits.back().dim == kChannelDim &&
-                             digits.back().extent > 1;
+    const bool of_channels = LieSideBySide(layout->second, kChannelDim);
     side_by_side |= of_channels;
-    in_blocks &= of_channels && digits.back().extent == block &&
+    in_blocks &= of_channels &&
+                 layout->second.digits().back().extent == block &&
                  part.offset % block == 0;
   }
   if (!side_by_side) return std::nullopt;
@@ -79,6 +77,12 @@ Layout ChannelsLast(const std::vector<int64_t>& shape) {
 
 Layout ChannelsInBlocks(const std::vector<int64_t>& shape, int64_t block) {
   return Layout::BlockedLast(shape, kChannelDim, block);
+}
+
+bool LieSideBySide(const Layout& layout, int dim) {
+  const std::vector<Layout::Digit>& digits = layout.digits();
+  return !digits.empty() && digits.back().dim == dim &&
+         digits.back().extent > 1;
 }
 
 std::optional<ChannelOrder> ChannelsRead(const PlanDraft& draft,

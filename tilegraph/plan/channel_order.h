@@ -26,6 +26,10 @@ enum class ChannelOrder { kInBlocks, kLast };
 Layout ChannelsLast(const std::vector<int64_t>& shape);
 Layout ChannelsInBlocks(const std::vector<int64_t>& shape, int64_t block);
 
+// Whether neighbours along `dim` are neighbours in memory, as channels are in
+// both.
+bool LieSideBySide(const Layout& layout, int dim);
+
 // The order of channels in the images of other groups that `group` reads pixel
 // by pixel, or channel by channel, where they have their layouts already;
 // nullopt if it reads none whose channels lie side by side.

@@ -83,8 +83,7 @@ class LayoutChooser {
       // Lanes beyond the channels compute nothing; lanes along a row would
       // gather data whose channels lie side by side.
       if (3 * padded <= 4 * channels ||
-          (channels > 1 && LieSideBySide(convolution->data.source(),
-                                         convolution->data_channels)))
+          (channels > 1 && ReadsSideBySide(*convolution)))
         return {last};
     }
     if (whole && FeedsWinograd(output.id)) return {blocked, last};
@@ -95,12 +94,11 @@ class LayoutChooser {
     return PixelsRead(group, output);
   }
 
-  bool LieSideBySide(TensorId id, int dim) const {
-    const auto layout = draft_.plan.layouts.find(id);
-    if (layout == draft_.plan.layouts.end()) return false;
-    const std::vector<Layout::Digit>& digits = layout->second.digits();
-    return !digits.empty() && digits.back().dim == dim &&
-           digits.back().extent > 1;
+  // Whether the channels of its data lie side by side.
+  bool ReadsSideBySide(const ConvolutionRoles& convolution) const {
+    const auto data = draft_.plan.layouts.find(convolution.data.source());
+    return data != draft_.plan.layouts.end() &&
+           LieSideBySide(data->second, convolution.data_channels);
   }
 
   // Channels as the group reads them; plain if it reads them otherwise.
