@@ -41,8 +41,8 @@ Given Integers(const std::vector<int64_t>& shape, Random& random) {
 
 TEST(CumSumTest, EqualsRunningSumsAtEveryLength) {
   Random random(1);
-  // One block, its borders, two levels of blocks, and three.
-  for (const int64_t extent : {1, 15, 32, 33, 48, 49, 100, 512, 513, 5000}) {
+  // In one piece; a level of blocks, the last whole or not; and several.
+  for (const int64_t extent : {1, 3, 8, 9, 16, 33, 35, 100, 512, 5000}) {
     for (const bool reverse : {false, true}) {
       for (const bool exclusive : {false, true}) {
         SCOPED_TRACE(testing::Message() << extent << (reverse ? " reverse" : "")

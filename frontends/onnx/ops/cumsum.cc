@@ -22,7 +22,8 @@
 namespace tilewright {
 namespace {
 
-constexpr int64_t kBlock = 16;
+// Longer blocks add more, shorter ones pass over memory more often.
+constexpr int64_t kBlock = 4;
 // Up to here one masked sum is no slower than blocks.
 constexpr int64_t kLongestUncut = 2 * kBlock;
 
