@@ -18,7 +18,7 @@
 #include "frontends/onnx/graph/op_def.h"
 #include "frontends/onnx/graph/tensor_proto.h"
 #include "frontends/onnx/ops/common.h"
-#include "frontends/onnx/ops/convolution.h"
+#include "frontends/onnx/ops/convolution/convolution.h"
 #include "frontends/onnx/ops/families.h"
 #include "frontends/onnx/ops/integer_operands.h"
 #include "frontends/onnx/ops/matmul_shape.h"

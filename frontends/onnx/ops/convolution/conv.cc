@@ -10,7 +10,7 @@
 #include "frontends/onnx/graph/op_def.h"
 #include "frontends/onnx/graph/tensor_proto.h"
 #include "frontends/onnx/ops/common.h"
-#include "frontends/onnx/ops/convolution.h"
+#include "frontends/onnx/ops/convolution/convolution.h"
 #include "frontends/onnx/ops/families.h"
 #include "frontends/onnx/ops/window.h"
 

@@ -1,8 +1,9 @@
 // Shared by Conv, ConvTranspose and the integer convolutions.
-#ifndef TILEWRIGHT_FRONTENDS_ONNX_OPS_CONVOLUTION_H_
-#define TILEWRIGHT_FRONTENDS_ONNX_OPS_CONVOLUTION_H_
+#ifndef TILEWRIGHT_FRONTENDS_ONNX_OPS_CONVOLUTION_CONVOLUTION_H_
+#define TILEWRIGHT_FRONTENDS_ONNX_OPS_CONVOLUTION_CONVOLUTION_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "frontends/onnx/graph/import_context.h"
@@ -28,14 +29,19 @@ std::vector<NamedAxis> ConvolutionTerms(int64_t channels,
 Expr GroupedChannel(const Expr& oc, const Expr& ic, int64_t groups,
                     int64_t channels_in, int64_t channels_out);
 
-// Output 0 of a node with inputs x, w and perhaps a bias: the sum of `terms`
-// over (ic, kernel...) for every (n, oc, spatial...), role kConvolution, then
-// the bias as a compute of its own, hint "bias". Terms have the accumulator's
-// dtype.
+// The sum of `terms` over (ic, kernel...) for every (n, oc, spatial...), role
+// kConvolution, then the bias [oc], if it is not -1, as a compute of its own,
+// hint "bias". Terms have the accumulator's dtype; `suffix` of output 0 names
+// the result.
+TensorId AddConvolution(ImportContext& in, const std::string& suffix,
+                        const std::vector<WindowDim>& window,
+                        int64_t channels_out, int64_t channels_in,
+                        TensorId bias, const Terms& terms);
+// Output 0 of a node with inputs x, w and perhaps a bias.
 void EmitConvolution(ImportContext& in, const std::vector<WindowDim>& window,
                      int64_t channels_out, int64_t channels_in,
                      const Terms& terms);
 
 }  // namespace tilewright
 
-#endif  // TILEWRIGHT_FRONTENDS_ONNX_OPS_CONVOLUTION_H_
+#endif  // TILEWRIGHT_FRONTENDS_ONNX_OPS_CONVOLUTION_CONVOLUTION_H_

@@ -1,4 +1,4 @@
-#include "frontends/onnx/ops/convolution.h"
+#include "frontends/onnx/ops/convolution/convolution.h"
 
 #include <string>
 
@@ -47,27 +47,35 @@ Expr GroupedChannel(const Expr& oc, const Expr& ic, int64_t groups,
   return FloorDiv(oc, Expr::Int(channels_out)) * Expr::Int(channels_in) + ic;
 }
 
+TensorId AddConvolution(ImportContext& in, const std::string& suffix,
+                        const std::vector<WindowDim>& window,
+                        int64_t channels_out, int64_t channels_in,
+                        TensorId bias, const Terms& terms) {
+  const DType t = in.op().dtype(0);
+  const DType acc = Combiner::DefaultAccumulator(t);
+  const bool has_bias = bias >= 0;
+  const std::string apart =
+      suffix.empty() ? "conv" : absl::StrCat(suffix, ".conv");
+  const TensorId conv =
+      in.Reduction(in.Name(0, has_bias ? apart : suffix), has_bias ? acc : t,
+                   ConvolutionAxes(in.op().shape(0)[0], channels_out, window),
+                   ConvolutionTerms(channels_in, window), Combiner::Kind::kSum,
+                   ComputeRole::kConvolution, terms);
+  if (!has_bias) return conv;
+  return in.Elementwise(
+      in.Name(0, suffix), t, in.shape_of(conv), "bias",
+      [&](absl::Span<const Expr> index) {
+        return CastTo(t, Binary(Op::kAdd, in.Load(conv, index),
+                                CastTo(acc, in.LoadAligned(bias, index, 1))));
+      });
+}
+
 void EmitConvolution(ImportContext& in, const std::vector<WindowDim>& window,
                      int64_t channels_out, int64_t channels_in,
                      const Terms& terms) {
-  const OpContext& op = in.op();
-  const DType t = op.dtype(0);
-  const DType acc = Combiner::DefaultAccumulator(t);
-  const bool has_bias = op.has_input(2);
-  const TensorId conv =
-      in.Reduction(in.Name(0, has_bias ? "conv" : ""), has_bias ? acc : t,
-                   ConvolutionAxes(op.shape(0)[0], channels_out, window),
-                   ConvolutionTerms(channels_in, window), Combiner::Kind::kSum,
-                   ComputeRole::kConvolution, terms);
-  if (!has_bias) {
-    in.SetOutput(0, conv);
-    return;
-  }
-  const TensorId bias = in.input(2);
-  in.EmitElementwise(0, "bias", [&](absl::Span<const Expr> index) {
-    return Binary(Op::kAdd, in.Load(conv, index),
-                  CastTo(acc, in.LoadAligned(bias, index, 1)));
-  });
+  const TensorId bias = in.op().has_input(2) ? in.input(2) : -1;
+  in.SetOutput(0, AddConvolution(in, "", window, channels_out, channels_in,
+                                 bias, terms));
 }
 
 }  // namespace tilewright

@@ -1,12 +1,14 @@
-// Transposed convolution, as a contraction free of guards over a padded input,
-// then the bias.
+// Transposed convolution, then the bias.
 //
 // Output o gets from input i what tap k = o + pad_before - i * stride weighs it
 // with. With q and r the quotient and the rest of (o + pad_before) / stride,
-// those are the taps r, r + stride, ... of the inputs q, q - 1, ...: weights
-// ordered by rest let each output see its own taps and no others. With
-// dilation beside a stride the taps of an output are spread too; there the
-// input is, with zeros between.
+// those are the taps r, r + stride, ... of the inputs q, q - 1, ....
+//
+// Outputs of equal r are a plain convolution, which transposed_phases.h makes.
+// In groups, which are mostly of one channel, all outputs are one contraction
+// free of guards over a padded input: weights ordered by r let each see its own
+// taps. With dilation beside a stride the taps of an output are spread too;
+// there the input is, with zeros between.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -17,7 +19,8 @@
 #include "frontends/onnx/graph/op_def.h"
 #include "frontends/onnx/graph/tensor_proto.h"
 #include "frontends/onnx/ops/common.h"
-#include "frontends/onnx/ops/convolution.h"
+#include "frontends/onnx/ops/convolution/convolution.h"
+#include "frontends/onnx/ops/convolution/transposed_phases.h"
 #include "frontends/onnx/ops/families.h"
 #include "frontends/onnx/ops/window.h"
 
@@ -200,16 +203,13 @@ absl::StatusOr<HostTensor> OrderWeights(const OpContext& op,
   return ordered;
 }
 
-// Whether the taps of an output follow each other, and can be ordered now. With
-// strides far above the kernel nearly all phases would be zeros.
-bool HasPhases(const ImportContext& in, const std::vector<WindowDim>& window) {
-  const auto& w = in.op().input(1).constant;
-  return w != nullptr &&
-         OrderedElements(w->shape(), window) <=
-             static_cast<double>(
-                 std::max<int64_t>(kMostOrdered, 4 * w->num_elements())) &&
-         std::all_of(window.begin(), window.end(),
-                     [](const WindowDim& dim) { return dim.dilation == 1; });
+// Whether the weights can be ordered now. With strides far above the kernel
+// nearly all phases would be zeros.
+bool CanOrder(const ImportContext& in, const std::vector<WindowDim>& window) {
+  const HostTensor& w = *in.op().input(1).constant;
+  return OrderedElements(w.shape(), window) <=
+         static_cast<double>(
+             std::max<int64_t>(kMostOrdered, 4 * w.num_elements()));
 }
 
 absl::Status EmitByPhases(ImportContext& in,
@@ -284,9 +284,13 @@ absl::Status ImportConvTranspose(ImportContext& in) {
   TW_ASSIGN_OR_RETURN(const std::vector<WindowDim> window,
                       ReadTransposed(in.op()));
   const int64_t groups = in.op().Int("group", 1);
-  if (HasPhases(in, window)) {
-    return EmitByPhases(in, window, groups);
-  }
+  // Whether the taps of an output follow each other, and are known.
+  const bool follow =
+      in.op().input(1).constant != nullptr &&
+      std::all_of(window.begin(), window.end(),
+                  [](const WindowDim& dim) { return dim.dilation == 1; });
+  if (follow && groups == 1) return EmitPhaseConvolutions(in, window);
+  if (follow && CanOrder(in, window)) return EmitByPhases(in, window, groups);
   EmitBySpreading(in, window, groups);
   return absl::OkStatus();
 }
