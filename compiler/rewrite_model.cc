@@ -12,7 +12,7 @@
 #include "tilegraph/rewrite/bf16_contractions.h"
 #include "tilegraph/rewrite/channel_sums.h"
 #include "tilegraph/rewrite/nest_concatenations.h"
-#include "tilegraph/rewrite/plain_outputs.h"
+#include "tilegraph/rewrite/plain_copies.h"
 #include "tilegraph/rewrite/split_phases.h"
 #include "tilegraph/rewrite/split_terms.h"
 #include "tilegraph/rewrite/winograd.h"
@@ -124,6 +124,9 @@ ImportedModel RewriteModel(const ImportedModel& imported,
     model.Apply([&](const TensorGraph& graph) {
       return MarkFasterByWinograd(graph, spec, block,
                                   Allows(allow, kAllowWinograd4));
+    });
+    model.Apply([&](const TensorGraph& graph) {
+      return CopyDataOfNarrowConvolutions(graph, block);
     });
     model.Apply([&](const TensorGraph& graph) {
       return CopyConvolvedOutputs(graph, block);

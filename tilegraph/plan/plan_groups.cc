@@ -8,7 +8,7 @@
 #include "tilegraph/plan/plan_draft.h"
 #include "tilegraph/plan/row_groups.h"
 #include "tilegraph/rewrite/bands.h"
-#include "tilegraph/rewrite/plain_outputs.h"
+#include "tilegraph/rewrite/plain_copies.h"
 
 namespace tilewright {
 
@@ -152,7 +152,7 @@ void FormGroups(PlanDraft& draft) {
       draft.AddGroup({tensor.id}, "it moves between host and device");
     if (draft.IsFree(tensor.id) &&
         tensor.hint.role() == ComputeRole::kPlainCopy)
-      draft.AddGroup({tensor.id}, "it makes an output of the model plain");
+      draft.AddGroup({tensor.id}, "it makes a tensor plain");
   }
   FormRowGroups(draft);
   FormChains(draft);

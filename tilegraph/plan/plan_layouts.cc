@@ -61,7 +61,9 @@ class LayoutChooser {
   std::vector<Layout> Preferred(const Group& group) const {
     const Tensor& output = draft_.graph.tensor(draft_.Root(group.output));
     const int64_t block = draft_.options.channel_block_or_default();
-    if (block == 0 || draft_.is_output[output.id]) return {};
+    if (block == 0 || draft_.is_output[output.id] ||
+        output.hint.role() == ComputeRole::kPlainCopy)
+      return {};
     if (const std::optional<Layout> moved = Moved(group, output))
       return {*moved};
     // Copies are in the order in which they are read, those of whole pixels in

@@ -2,8 +2,8 @@
 // convolutions are fast where the channels of a pixel lie side by side, since a
 // vector of weights then serves many pixels. What ends a model with one is
 // therefore computed in the layout that suits it and copied.
-#ifndef TILEWRIGHT_TILEGRAPH_REWRITE_PLAIN_OUTPUTS_H_
-#define TILEWRIGHT_TILEGRAPH_REWRITE_PLAIN_OUTPUTS_H_
+#ifndef TILEWRIGHT_TILEGRAPH_REWRITE_PLAIN_COPIES_H_
+#define TILEWRIGHT_TILEGRAPH_REWRITE_PLAIN_COPIES_H_
 
 #include <cstdint>
 
@@ -20,6 +20,13 @@ namespace tilewright {
 RewrittenGraph CopyConvolvedOutputs(const TensorGraph& graph,
                                     int64_t channel_block);
 
+// Dense convolutions to few channels compute vectors of pixels: of neighbours
+// in a plain image, where vectors of channels would be nearly empty. Gives
+// their data, if it comes from convolutions that leave the channels of a pixel
+// side by side, a copy of that kind.
+RewrittenGraph CopyDataOfNarrowConvolutions(const TensorGraph& graph,
+                                            int64_t channel_block);
+
 }  // namespace tilewright
 
-#endif  // TILEWRIGHT_TILEGRAPH_REWRITE_PLAIN_OUTPUTS_H_
+#endif  // TILEWRIGHT_TILEGRAPH_REWRITE_PLAIN_COPIES_H_

@@ -1,4 +1,4 @@
-#include "tilegraph/rewrite/plain_outputs.h"
+#include "tilegraph/rewrite/plain_copies.h"
 
 #include <string>
 
@@ -44,7 +44,7 @@ int Copies(const TensorGraph& graph) {
   return copies;
 }
 
-TEST(PlainOutputsTest, AConvolutionAtTheEndIsComputedInBlocksAndCopied) {
+TEST(PlainCopiesTest, AConvolutionAtTheEndIsComputedInBlocksAndCopied) {
   for (const std::string& rest :
        {std::string("return T\n"), absl::StrCat(kRelu, "return Y\n")}) {
     const TensorGraph graph = Parsed(Text(32, rest));
@@ -62,7 +62,7 @@ TEST(PlainOutputsTest, AConvolutionAtTheEndIsComputedInBlocksAndCopied) {
 }
 
 // Who reads the result inside reads it where it was computed.
-TEST(PlainOutputsTest, ReadersInsideDoNotReadTheCopy) {
+TEST(PlainCopiesTest, ReadersInsideDoNotReadTheCopy) {
   const TensorGraph graph =
       Parsed(Text(16, absl::StrCat(kRelu, "return T, Y\n")));
   const RewrittenGraph copied = Copied(graph);
@@ -74,7 +74,7 @@ TEST(PlainOutputsTest, ReadersInsideDoNotReadTheCopy) {
   }
 }
 
-TEST(PlainOutputsTest, WhatGainsNothingStays) {
+TEST(PlainCopiesTest, WhatGainsNothingStays) {
   // Few channels, each channel by itself, a softmax behind it.
   const std::string depthwise =
       "X: f32[1, 16, 5, 6] = placeholder\n"
@@ -90,7 +90,50 @@ TEST(PlainOutputsTest, WhatGainsNothingStays) {
     EXPECT_EQ(Copies(Copied(Parsed(text)).graph), 0) << text;
 }
 
-TEST(PlainOutputsTest, ResultsStayTheSame) {
+// A convolution of 3 x 3 from what `rest` makes of 32 channels to CHANNELS.
+std::string Narrow(int64_t channels, const std::string& rest) {
+  return absl::StrReplaceAll(
+      absl::StrCat(Text(32, ""), rest,
+                   "V: f32[CHANNELS, 32, 3, 3] = placeholder\n"
+                   "N: f32[1, CHANNELS, 3, 4] = compute (n: 1, o: CHANNELS, "
+                   "h: 3, w: 4) reduce (c: 32, i: 3, j: 3) sum:f32 "
+                   "{ Y[n, c, h + i, w + j] * V[o, c, i, j] } hint conv\n"),
+      {{"CHANNELS", absl::StrCat(channels)}});
+}
+
+TEST(PlainCopiesTest, DataOfConvolutionsToFewChannelsAreCopied) {
+  const std::string relu = absl::StrReplaceAll(kRelu, {{"CHANNELS", "32"}});
+  const std::string after =
+      "Z: f32[1, 5] = compute (n: 1, o: 5) reduce (h: 3, w: 4) sum:f32 "
+      "{ N[n, 0, h, w] }\nreturn Z\n";
+  const auto copies = [&](const std::string& text) {
+    const TensorGraph graph = Parsed(text);
+    const RewrittenGraph copied = CopyDataOfNarrowConvolutions(graph, 16);
+    EXPECT_THAT(VerifyGraph(copied.graph), IsOk());
+    return Copies(copied.graph);
+  };
+  EXPECT_EQ(copies(Narrow(3, relu) + "return N\n"), 1);
+  EXPECT_EQ(copies(Narrow(11, relu) + "return N\n"), 1);
+  EXPECT_EQ(copies(Narrow(8, relu) + after), 1);
+  // Channels side by side are as fast, or fill their vectors.
+  EXPECT_EQ(copies(Narrow(11, relu) + after), 0);
+  EXPECT_EQ(copies(Narrow(16, relu) + "return N\n"), 0);
+}
+
+TEST(PlainCopiesTest, TheCopyOfDataIsPlainAndAGroupOfItsOwn) {
+  const std::string relu = absl::StrReplaceAll(kRelu, {{"CHANNELS", "32"}});
+  const TensorGraph graph = Parsed(Narrow(3, relu) + "return N\n");
+  const RewrittenGraph copied = CopyDataOfNarrowConvolutions(graph, 16);
+  const Plan plan = MakePlan(copied.graph, {});
+  ASSERT_EQ(plan.groups.size(), 3u) << ToString(plan, copied.graph);
+  EXPECT_FALSE(plan.layouts.at(plan.groups[0].output).is_row_major());
+  EXPECT_EQ(copied.graph.tensor(plan.groups[1].output).hint.role(),
+            ComputeRole::kPlainCopy);
+  EXPECT_TRUE(plan.layouts.at(plan.groups[1].output).is_row_major());
+  EXPECT_TRUE(plan.layouts.at(plan.groups[2].output).is_row_major());
+}
+
+TEST(PlainCopiesTest, ResultsStayTheSame) {
   const TensorGraph graph =
       Parsed(Text(16, absl::StrCat(kRelu, "return Y, T\n")));
   const RewrittenGraph copied = Copied(graph);

@@ -1,0 +1,171 @@
+#include "tilegraph/rewrite/plain_copies.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tilegraph/analysis/access.h"
+#include "tilegraph/analysis/families.h"
+#include "tilegraph/rewrite/bands.h"
+
+namespace tilewright {
+namespace {
+
+bool IsDenseConvolution(const TensorGraph& graph, TensorId id) {
+  const auto roles = AsConvolution(graph, id);
+  return roles && roles->dense;
+}
+
+// A map of elements; what moves to the host is a copy.
+bool IsMap(const Tensor& tensor) {
+  return tensor.kind == TensorKind::kCompute && !IsBandMove(tensor) &&
+         !tensor.compute.combiner && tensor.compute.body.size() == 1;
+}
+
+// By tensor: whether it is a dense convolution, or a chain of elementwise maps
+// behind one.
+std::vector<bool> Convolved(const TensorGraph& graph) {
+  std::vector<bool> convolved;
+  for (const Tensor& tensor : graph.tensors()) {
+    const std::vector<TensorId>& inputs = graph.Inputs(tensor.id);
+    convolved.push_back(
+        tensor.kind == TensorKind::kCompute && !IsBandMove(tensor) &&
+        (IsDenseConvolution(graph, tensor.id) ||
+         (IsMap(tensor) &&
+          std::any_of(inputs.begin(), inputs.end(), [&](TensorId input) {
+            return convolved[input] &&
+                   ReadsElementwise(graph, tensor.id, input);
+          }))));
+  }
+  return convolved;
+}
+
+// By tensor: whether it is an output of the model, or a chain of elementwise
+// maps leads from it to one.
+std::vector<bool> EndingModel(const TensorGraph& graph) {
+  std::vector<bool> ending(graph.tensors().size(), false);
+  for (const TensorId id : graph.outputs()) ending[id] = true;
+  for (auto tensor = graph.tensors().rbegin(); tensor != graph.tensors().rend();
+       ++tensor) {
+    if (!ending[tensor->id] || !IsMap(*tensor)) continue;
+    for (const TensorId input : graph.Inputs(tensor->id)) {
+      if (ReadsElementwise(graph, tensor->id, input)) ending[input] = true;
+    }
+  }
+  return ending;
+}
+
+// At most a quarter of the lanes would be empty.
+bool FillsBlocks(const Tensor& tensor, int64_t block) {
+  if (tensor.shape.size() < 3) return false;
+  const int64_t channels = tensor.static_shape()[ConvolutionRoles::kChannels];
+  const int64_t padded = (channels + block - 1) / block * block;
+  return 3 * padded <= 4 * channels;
+}
+
+// Whether vectors of channels would be emptier than that: half of each, or some
+// of it where a plain result is wanted, which channels side by side would have
+// to be copied for.
+bool IsNarrow(const Tensor& convolution, bool ends_model, int64_t block) {
+  const int64_t channels =
+      convolution.static_shape()[ConvolutionRoles::kChannels];
+  if (!ends_model) return 2 * channels <= block;
+  return channels < block && !FillsBlocks(convolution, block);
+}
+
+// Whether it sums over places, not over channels alone.
+bool HasWindow(const Tensor& convolution) {
+  const std::vector<Axis>& terms = convolution.compute.reduce_axes;
+  return std::count_if(terms.begin(), terms.end(), [](const Axis& axis) {
+           return axis.extent.value() > 1;
+         }) > 1;
+}
+
+// By tensor: whether a dense convolution that fills blocks is behind it,
+// through images of as many channels.
+std::vector<bool> SideBySide(const TensorGraph& graph, int64_t block) {
+  std::vector<bool> side_by_side;
+  for (const Tensor& tensor : graph.tensors()) {
+    const auto as_many_channels = [&](TensorId input) {
+      const auto& shape = graph.tensor(input).shape;
+      return shape.size() == tensor.shape.size() &&
+             shape[ConvolutionRoles::kChannels] ==
+                 tensor.shape[ConvolutionRoles::kChannels];
+    };
+    const std::vector<TensorId>& inputs = graph.Inputs(tensor.id);
+    side_by_side.push_back(
+        tensor.kind == TensorKind::kCompute && tensor.shape.size() >= 3 &&
+        !IsBandMove(tensor) &&
+        (IsDenseConvolution(graph, tensor.id)
+             ? FillsBlocks(tensor, block)
+             : std::any_of(inputs.begin(), inputs.end(), [&](TensorId input) {
+                 return side_by_side[input] && as_many_channels(input);
+               })));
+  }
+  return side_by_side;
+}
+
+TensorId AddCopy(const Tensor& tensor, TensorId source, TensorGraph& graph) {
+  Compute compute;
+  std::vector<Expr> index;
+  for (size_t d = 0; d < tensor.shape.size(); ++d) {
+    const std::string axis = "d" + std::to_string(d);
+    compute.axes.push_back({axis, tensor.shape[d]});
+    index.push_back(Expr::Var(static_cast<int>(d), axis));
+  }
+  compute.body = {graph.Load(source, std::move(index))};
+  return graph.AddCompute(tensor.name + ".plain", tensor.dtype,
+                          std::move(compute), ComputeRole::kPlainCopy);
+}
+
+}  // namespace
+
+RewrittenGraph CopyConvolvedOutputs(const TensorGraph& old,
+                                    int64_t channel_block) {
+  const std::vector<bool> convolved = Convolved(old);
+  TensorGraph graph;
+  std::vector<TensorId> ids;
+  for (const Tensor& tensor : old.tensors())
+    ids.push_back(CopyTensor(tensor, ids, graph));
+  for (const TensorId id :
+       std::set<TensorId>(old.outputs().begin(), old.outputs().end())) {
+    const Tensor& tensor = old.tensor(id);
+    if (channel_block > 0 && convolved[id] &&
+        FillsBlocks(tensor, channel_block))
+      ids[id] = AddCopy(tensor, ids[id], graph);
+  }
+  return FinishRewrite(old, std::move(graph), std::move(ids));
+}
+
+RewrittenGraph CopyDataOfNarrowConvolutions(const TensorGraph& old,
+                                            int64_t channel_block) {
+  const std::vector<bool> side_by_side = SideBySide(old, channel_block);
+  const std::vector<bool> ending = EndingModel(old);
+  TensorGraph graph;
+  std::vector<TensorId> ids;
+  std::map<TensorId, TensorId> copies;  // by the old tensor
+  for (const Tensor& tensor : old.tensors()) {
+    const auto roles = tensor.kind == TensorKind::kCompute
+                           ? AsConvolution(old, tensor.id)
+                           : std::nullopt;
+    if (!roles || !roles->dense || !side_by_side[roles->data.source()] ||
+        !HasWindow(tensor) ||
+        !IsNarrow(tensor, ending[tensor.id], channel_block)) {
+      ids.push_back(CopyTensor(tensor, ids, graph));
+      continue;
+    }
+    const TensorId data = roles->data.source();
+    if (copies.count(data) == 0)
+      copies[data] = AddCopy(old.tensor(data), ids[data], graph);
+    std::vector<TensorId> sources = ids;
+    sources[data] = copies[data];
+    ids.push_back(CopyTensor(tensor, sources, graph));
+  }
+  return FinishRewrite(old, std::move(graph), std::move(ids));
+}
+
+}  // namespace tilewright
