@@ -101,11 +101,12 @@ Case RandomCase(Random& random) {
   c.x = {random.UniformInt(1, 2), c.groups * random.UniformInt(1, 3)};
   c.w = {c.x[1], random.UniformInt(1, 3)};
   c.bias = random.Bernoulli(0.5);
-  const int64_t spatial = random.UniformInt(1, 3);
+  const int64_t spatial = random.UniformInt(1, 4);
+  const int64_t longest = spatial > 3 ? 2 : 5;
   Dims behind;
   for (int64_t d = 0; d < spatial; ++d) {
-    const int64_t extent = random.UniformInt(1, 5);
-    const int64_t kernel = random.UniformInt(1, 5);
+    const int64_t extent = random.UniformInt(1, longest);
+    const int64_t kernel = random.UniformInt(1, longest);
     const int64_t stride = random.UniformInt(1, 4);
     const int64_t dilation = random.Bernoulli(0.2) ? 2 : 1;
     const int64_t extra = random.UniformInt(0, stride - 1);

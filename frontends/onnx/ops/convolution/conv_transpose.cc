@@ -289,7 +289,8 @@ absl::Status ImportConvTranspose(ImportContext& in) {
       in.op().input(1).constant != nullptr &&
       std::all_of(window.begin(), window.end(),
                   [](const WindowDim& dim) { return dim.dilation == 1; });
-  if (follow && groups == 1) return EmitPhaseConvolutions(in, window);
+  if (follow && groups == 1 && window.size() <= kMostPhaseDims)
+    return EmitPhaseConvolutions(in, window);
   if (follow && CanOrder(in, window)) return EmitByPhases(in, window, groups);
   EmitBySpreading(in, window, groups);
   return absl::OkStatus();

@@ -17,7 +17,8 @@
 namespace tilewright {
 namespace {
 
-// Channels that a convolution computes together, used or not.
+// Channels that a convolution computes together, as one vector of the widest,
+// used or not.
 constexpr int64_t kChannelsTogether = 16;
 
 // One range of phases of every dimension: what one convolution computes.
@@ -153,9 +154,9 @@ class PhaseEmitter {
     TW_ASSIGN_OR_RETURN(HostTensor weights,
                         in_.op().NewTensor(all.dtype(), shape));
     int64_t next = 0;
+    std::vector<int64_t> kernel(part.size());
     ForEachPlace(shape, [&](absl::Span<const int64_t> at) {
       int64_t phase = at[0] / channels_;
-      std::vector<int64_t> kernel(part.size());
       for (size_t d = part.size(); d-- > 0;) {
         const int64_t r = part[d].first + phase % part[d].phases();
         phase /= part[d].phases();
@@ -296,8 +297,8 @@ std::vector<PhaseRange> PhaseRanges(const WindowDim& dim, bool split) {
   std::vector<PhaseRange> ranges;
   for (auto cut = cuts.begin(); std::next(cut) != cuts.end(); ++cut) {
     PhaseRange range = {*cut, *std::next(cut), 0, 0, 0};
-    range.taps = std::max<int64_t>(
-        0, CeilDiv(std::max<int64_t>(0, dim.kernel - range.first), dim.stride));
+    range.taps =
+        CeilDiv(std::max<int64_t>(0, dim.kernel - range.first), dim.stride);
     // The least quotient of the last phase, the greatest of the first.
     range.begin = CeilDiv(
         std::max<int64_t>(0, dim.pad_before - (range.end - 1)), dim.stride);

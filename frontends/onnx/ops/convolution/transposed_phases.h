@@ -7,6 +7,7 @@
 #ifndef TILEWRIGHT_FRONTENDS_ONNX_OPS_CONVOLUTION_TRANSPOSED_PHASES_H_
 #define TILEWRIGHT_FRONTENDS_ONNX_OPS_CONVOLUTION_TRANSPOSED_PHASES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -31,8 +32,12 @@ struct PhaseRange {
 // that nothing is computed beyond the outputs.
 std::vector<PhaseRange> PhaseRanges(const WindowDim& dim, bool split);
 
+// All ways to split so many dimensions are compared.
+inline constexpr size_t kMostPhaseDims = 3;
+
 // Output 0 of a node with inputs x, w (known) and perhaps a bias. REQUIRES: one
-// group, no dilation. ResourceExhausted where memory for weights is missing.
+// group, no dilation, at most kMostPhaseDims dimensions. ResourceExhausted
+// where memory for weights is missing.
 absl::Status EmitPhaseConvolutions(ImportContext& in,
                                    const std::vector<WindowDim>& window);
 
