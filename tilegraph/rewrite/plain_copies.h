@@ -1,7 +1,7 @@
-// Outputs of a model lie plain in memory, channel after channel. Dense
-// convolutions are fast where the channels of a pixel lie side by side, since a
-// vector of weights then serves many pixels. What ends a model with one is
-// therefore computed in the layout that suits it and copied.
+// Copies that are plain in memory, channel after channel, between what computes
+// images with the channels of a pixel side by side and what needs them apart.
+// Dense convolutions are fast where they lie side by side, since a vector of
+// weights then serves many pixels.
 #ifndef TILEWRIGHT_TILEGRAPH_REWRITE_PLAIN_COPIES_H_
 #define TILEWRIGHT_TILEGRAPH_REWRITE_PLAIN_COPIES_H_
 
@@ -12,9 +12,9 @@
 
 namespace tilewright {
 
-// Gives every output that is a dense convolution, or a chain of elementwise
-// maps behind one, a copy that leaves the graph in its place
-// (ComputeRole::kPlainCopy) and is a group of its own. Outputs with few
+// Outputs of a model are plain. Gives every one that is a dense convolution, or
+// a chain of elementwise maps behind one, a copy that leaves the graph in its
+// place (ComputeRole::kPlainCopy) and is a group of its own. Outputs with few
 // channels, most of whose vectors would be empty, stay as they are;
 // `channel_block`: PlanOptions'.
 RewrittenGraph CopyConvolvedOutputs(const TensorGraph& graph,
