@@ -3,7 +3,7 @@
 // (tilegraph/rewrite/bf16_contractions.h); concatenations as parts of each
 // other (nest_concatenations.h); for CPUs sums of groups of channels
 // (channel_sums.h), convolutions of 3x3 marked for Winograd where that is
-// faster (winograd.h), those that end the model with a copy (plain_copies.h);
+// faster (winograd.h), plain copies of outputs and data (plain_copies.h);
 // for GPUs sums in phases and slices (split_phases.h, split_terms.h).
 #ifndef TILEWRIGHT_COMPILER_REWRITE_MODEL_H_
 #define TILEWRIGHT_COMPILER_REWRITE_MODEL_H_

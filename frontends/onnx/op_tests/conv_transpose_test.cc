@@ -87,14 +87,6 @@ Values Scatter(const Case& c, const Given& x, const Given& w,
   return result;
 }
 
-// Small integers, whose sums are exact in every order.
-Given Integers(const Dims& shape, Random& random) {
-  Given given = Count(shape);
-  for (float& value : given.values)
-    value = static_cast<float>(random.UniformInt(-4, 4));
-  return given;
-}
-
 Case RandomCase(Random& random) {
   Case c;
   c.groups = random.Bernoulli(0.2) ? 2 : 1;
@@ -159,8 +151,8 @@ TEST(ConvTransposeTest, EqualsItsDefinition) {
     const Case c = RandomCase(random);
     const bool known = random.Bernoulli(0.8);
     SCOPED_TRACE(absl::StrCat(c.ToString(), known ? "" : ", weights given"));
-    const Given x = Integers(c.x, random), w = Integers(c.w, random);
-    const Given bias = Integers({c.w[1] * c.groups}, random);
+    const Given x = SmallIntegers(c.x, random), w = SmallIntegers(c.w, random);
+    const Given bias = SmallIntegers({c.w[1] * c.groups}, random);
     ExpectNear(RunCase(c, x, w, bias, known), c.OutputShape(),
                Scatter(c, x, w, bias.values));
   }

@@ -108,4 +108,11 @@ Given Count(const Shape& shape) {  // 1, 2, 3, ...
   return given;
 }
 
+Given SmallIntegers(const std::vector<int64_t>& shape, Random& random) {
+  Given given = Count(shape);
+  for (float& value : given.values)
+    value = static_cast<float>(random.UniformInt(-8, 8));
+  return given;
+}
+
 }  // namespace tilewright

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/random.h"
 #include "frontends/onnx/model_builder.h"
 
 namespace tilewright {
@@ -27,6 +28,8 @@ struct Outcome {
 inline void None(NodeBuilder) {}
 Given Vector(const Values& values);
 Given Count(const std::vector<int64_t>& shape);  // 1, 2, 3, ...
+// Between -8 and 8: their sums and products are exact in every order.
+Given SmallIntegers(const std::vector<int64_t>& shape, Random& random);
 
 // Imports the model and evaluates its first output with the interpreter;
 // `inputs` are its float inputs. Errors are test failures.

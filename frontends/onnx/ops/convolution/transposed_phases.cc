@@ -67,7 +67,7 @@ double WorkOf(const std::vector<Part>& parts, int64_t channels) {
   return work;
 }
 
-// Those of the least work, of equals the fewest.
+// Those of the least work, of equals the first.
 std::vector<Part> ChooseParts(const std::vector<WindowDim>& window,
                               int64_t channels) {
   std::vector<Part> best = PartsOf(window, 0);
