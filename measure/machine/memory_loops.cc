@@ -7,12 +7,12 @@
 #include <numeric>
 
 #include "absl/types/span.h"
+#include "base/memory_units.h"
 #include "base/random.h"
 
 namespace tilewright::measure {
 namespace {
 
-constexpr int64_t kLineBytes = 64;
 constexpr int64_t kHugePageBytes = int64_t{2} << 20;
 
 // Four vectors at a time; what they compile to depends on whom they are inlined

@@ -8,10 +8,11 @@
 #include <thread>
 #include <vector>
 
+#include "base/memory_units.h"
+
 namespace tilewright::measure {
 namespace {
 
-constexpr int64_t kPageBytes = 4096;
 // Between two looks at the clock: tens of microseconds.
 constexpr int64_t kBytesPerLook = 1 << 20;
 

@@ -6,6 +6,7 @@
 
 #include "backends/spec/caches.h"
 #include "base/ceil_div.h"
+#include "base/memory_units.h"
 #include "sketch/rules/shared/tile_decisions.h"
 #include "sketch/rules/shared/tile_order.h"
 #include "tilegraph/analysis/access.h"
@@ -20,8 +21,6 @@
 
 namespace tilewright::sketch {
 namespace {
-
-constexpr int64_t kPageBytes = 4096;
 
 class Chooser {
  public:

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/ceil_div.h"
+#include "base/memory_units.h"
 #include "sketch/rules/shared/output_tiles.h"
 #include "sketch/rules/shared/tile_decisions.h"
 #include "tilegraph/decision/space.h"
@@ -16,7 +17,6 @@
 namespace tilewright::sketch {
 namespace {
 
-constexpr int64_t kLineBytes = 64;
 // Contiguous bytes that a tile spans: several lines, so that those which two
 // rows share are still there, and pages are used for a while.
 constexpr int64_t kSideBytes = 1024;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/ceil_div.h"
+#include "base/memory_units.h"
 #include "sketch/rules/shared/annotations.h"
 #include "sketch/rules/shared/chain_schedule.h"
 #include "sketch/rules/shared/edges.h"
@@ -34,7 +35,6 @@ constexpr double kShuffledLoad = 2.5;
 // Registers of outputs side by side in a stage: rows of a task are short, and
 // what borders them is guarded.
 constexpr int64_t kMostOutputs = 14;
-constexpr int64_t kLineBytes = 64;
 
 RangeOf AxisRanges(const Compute& compute) {
   return [&compute](int var) -> std::optional<Range> {

@@ -5,14 +5,13 @@
 #include "absl/status/statusor.h"
 #include "base/ceil_div.h"
 #include "base/check.h"
+#include "base/memory_units.h"
 #include "tilegraph/decision/space.h"
 
 namespace tilewright::sketch {
 namespace {
 
 using Digit = Layout::Digit;
-
-constexpr int64_t kLineBytes = 64;
 
 // Dimensions of V.
 enum : int { kA, kB, kN, kY, kX, kChannel };

@@ -5,11 +5,11 @@
 #include "absl/status/statusor.h"
 #include "base/ceil_div.h"
 #include "base/check.h"
+#include "base/memory_units.h"
 
 namespace tilewright {
 namespace {
 
-constexpr int64_t kLineBytes = 64;
 // Runs that lie so far apart share few sets of a first-level cache.
 constexpr int64_t kConflictBytes = 2048;
 

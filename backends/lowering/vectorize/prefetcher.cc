@@ -8,6 +8,7 @@
 
 #include "backends/lowering/tile/tile_rewrite.h"
 #include "base/ceil_div.h"
+#include "base/memory_units.h"
 #include "tilegraph/expr/expr.h"
 #include "tilegraph/expr/expr_vars.h"
 #include "tilegraph/expr/interval.h"
@@ -20,9 +21,6 @@ using kernel_ir::TileOp;
 
 namespace {
 
-constexpr int64_t kLineBytes = 64;
-// Hardware follows no stream beyond it.
-constexpr int64_t kPageBytes = 4096;
 // Blocks that a prefetched line comes before its use.
 constexpr int64_t kBlocksAhead = 2;
 

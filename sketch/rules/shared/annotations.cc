@@ -7,12 +7,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/spec/caches.h"
+#include "base/memory_units.h"
 #include "tilegraph/decision/space.h"
 
 namespace tilewright::sketch {
 namespace {
 
-constexpr int64_t kPageBytes = 4096;
 constexpr int64_t kMostSteps = 16;
 
 // The option taken. "auto" is the first.
