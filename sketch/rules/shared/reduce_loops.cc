@@ -243,51 +243,54 @@ class LoopDecider {
     loops_.order.push_back({blocks.axis, 0});
   }
 
-  // Outside, what makes the operands jump: outer parts of blocked layouts, then
-  // windows; inside, what they keep side by side. A window's step reads again
-  // what its neighbours read: laid out in a row, they would share loads and
-  // keep them in registers that the accumulators need. Where lanes gather, a
-  // load costs more than those registers: windows are inside, and innermost
-  // those along tiles, whose neighbours read the same vectors.
+  // The inner part of an axis that a layout keeps in blocks.
+  bool IsInner(const ReduceLoops::Part& part) const {
+    return uses_[part.axis].layout_block > 1 &&
+           part.part + 1 == static_cast<int>(loops_.factors[part.axis].size());
+  }
+
+  // How far inside a loop belongs. Outside, what makes the operands jump: outer
+  // parts of blocked layouts, then windows; inside, what they keep side by
+  // side. A window's step reads again what its neighbours read: laid out in a
+  // row, they would share loads and keep them in registers that the
+  // accumulators need. Where lanes gather, a load costs more than those
+  // registers: windows are inside, and innermost those along tiles, whose
+  // neighbours read the same vectors.
+  enum class Depth {
+    kOuterOfLayout,
+    kWindow,
+    kApart,
+    kSideBySide,
+    kInnerOfLayout,
+    kGatheredWindow,
+    kGatheredWindowOfTiles,
+  };
+  Depth DepthOf(const ReduceLoops::Part& part, bool gathers) const {
+    const AxisUse& use = uses_[part.axis];
+    if (IsInner(part)) return Depth::kInnerOfLayout;
+    if (use.layout_block > 1) return Depth::kOuterOfLayout;
+    if (!use.slides) return use.contiguous ? Depth::kSideBySide : Depth::kApart;
+    if (!gathers) return Depth::kWindow;
+    return use.along_lanes ? Depth::kGatheredWindow
+                           : Depth::kGatheredWindowOfTiles;
+  }
+
+  // The loop over blocks stays outermost.
   void OrderByRule() {
     const bool gathers =
         std::any_of(uses_.begin(), uses_.end(),
                     [](const AxisUse& use) { return use.gathers; });
     const int blocked = loops_.blocked ? loops_.order[0].axis : -1;
-    const auto add = [&](const auto& wanted) {
-      for (int axis = 0; axis < rank_; ++axis) {
-        const int parts = static_cast<int>(loops_.factors[axis].size());
-        for (int part = axis == blocked ? 1 : 0; part < parts; ++part) {
-          const bool inner = uses_[axis].layout_block > 1 && part == parts - 1;
-          if (wanted(uses_[axis], inner)) loops_.order.push_back({axis, part});
-        }
-      }
-    };
-    add([](const AxisUse& use, bool inner) {
-      return use.layout_block > 1 && !inner;
-    });
-    if (!gathers) {
-      add([](const AxisUse& use, bool) {
-        return use.layout_block == 1 && use.slides;
-      });
+    for (int axis = 0; axis < rank_; ++axis) {
+      const int parts = static_cast<int>(loops_.factors[axis].size());
+      for (int part = axis == blocked ? 1 : 0; part < parts; ++part)
+        loops_.order.push_back({axis, part});
     }
-    add([](const AxisUse& use, bool) {
-      return use.layout_block == 1 && !use.slides && !use.contiguous;
-    });
-    add([](const AxisUse& use, bool) {
-      return use.layout_block == 1 && !use.slides && use.contiguous;
-    });
-    add([](const AxisUse& use, bool inner) {
-      return use.layout_block > 1 && inner;
-    });
-    if (gathers) {
-      for (const bool along_lanes : {true, false}) {
-        add([&](const AxisUse& use, bool) {
-          return use.layout_block == 1 && use.slides &&
-                 use.along_lanes == along_lanes;
+    std::stable_sort(
+        loops_.order.begin() + (loops_.blocked ? 1 : 0), loops_.order.end(),
+        [&](const ReduceLoops::Part& a, const ReduceLoops::Part& b) {
+          return DepthOf(a, gathers) < DepthOf(b, gathers);
         });
-      }
-    }
   }
 
   // Another order of the loops of several steps.
@@ -297,11 +300,9 @@ class LoopDecider {
     for (size_t i = loops_.blocked ? 1 : 0; i < loops_.order.size(); ++i) {
       const ReduceLoops::Part& part = loops_.order[i];
       if (loops_.extent(part) <= 1) continue;
-      const bool inner =
-          uses_[part.axis].layout_block > 1 &&
-          part.part + 1 == static_cast<int>(loops_.factors[part.axis].size());
       places.push_back(i);
-      names.push_back(absl::StrCat(RoleOf(part.axis), inner ? ".inner" : ""));
+      names.push_back(
+          absl::StrCat(RoleOf(part.axis), IsInner(part) ? ".inner" : ""));
     }
     if (places.size() < 2) return;
     // Sorted: the space does not depend on the rule.

@@ -68,8 +68,8 @@ struct GivenBlocks {
 
 // Nothing is asked about blocks that are given; only sums are cut. `body`: of
 // the reduction, its prologue inlined; `lanes`: the axis of the output that
-// vectors run along. Terms that are known zeros by `edges`,
-// of the same body, do not count: adding them rounds nothing.
+// vectors run along. Terms that are known zeros by `edges`, of the same body,
+// do not count: adding them rounds nothing.
 ReduceLoops DecideReduceLoops(Decider& decider, const Workload& workload,
                               const Tensor& reduction,
                               absl::Span<const Expr> body, int lanes,
