@@ -52,34 +52,38 @@ std::optional<Affine> AffineOf(const OnnxGraph& graph, const OnnxNode& norm,
   return affine;
 }
 
-// Multiplies the elements that belong to an output channel: element i belongs
-// to channel (i / inner) % channels.
+// Weights that can be scaled: runs of `inner` elements of one output channel,
+// the channels of a group again and again, one group after the other.
+struct Target {
+  int64_t channels;  // of one group
+  int64_t inner;
+  int64_t groups = 1;
+};
+
+// Multiplies the elements of each output channel by its factor.
 HostTensor Scaled(const HostTensor& weights, const std::vector<double>& factor,
-                  int64_t inner, const std::string& name) {
+                  const Target& target, const std::string& name) {
   HostTensor result = NewTensorOrThrow(weights.dtype(), weights.shape(),
                                        absl::StrCat("constant '", name, "'"));
-  const int64_t channels = static_cast<int64_t>(factor.size());
-  if (weights.dtype() == DType::kFloat32) {
-    const auto from = weights.as<float>();
-    const auto to = result.as<float>();
-    for (size_t i = 0; i < to.size(); ++i) {
-      to[i] = static_cast<float>(
-          from[i] * factor[static_cast<int64_t>(i) / inner % channels]);
+  const int64_t runs = weights.num_elements() / target.inner;
+  for (int64_t run = 0; run < runs; ++run) {
+    const double by = factor[run / (runs / target.groups) * target.channels +
+                             run % target.channels];
+    const int64_t first = run * target.inner, end = first + target.inner;
+    if (weights.dtype() == DType::kFloat32) {
+      const auto from = weights.as<float>();
+      const auto to = result.as<float>();
+      for (int64_t i = first; i < end; ++i)
+        to[i] = static_cast<float>(from[i] * by);
+    } else {
+      for (int64_t i = first; i < end; ++i)
+        result.Set(i, Scalar{weights.Get(i).f * by, 0});
     }
-    return result;
-  }
-  for (int64_t i = 0; i < weights.num_elements(); ++i) {
-    result.Set(i, Scalar{weights.Get(i).f * factor[i / inner % channels], 0});
   }
   return result;
 }
 
-// Whether new weights can be given to `node`, and how they are laid out.
-struct Target {
-  int64_t channels;
-  int64_t inner;
-};
-
+// Those of `node`, if it can be given others.
 std::optional<Target> TargetOf(const OnnxGraph& graph, const OnnxNode& node) {
   const HostTensor* weights = KnownInput(graph, node, 1);
   if (weights == nullptr || !IsFloat(weights->dtype()) ||
@@ -91,6 +95,10 @@ std::optional<Target> TargetOf(const OnnxGraph& graph, const OnnxNode& node) {
   const Shape& shape = weights->shape();
   if (node.op == "Conv") {
     return Target{shape[0], weights->num_elements() / shape[0]};
+  }
+  if (node.op == "ConvTranspose") {
+    return Target{shape[1], weights->num_elements() / (shape[0] * shape[1]),
+                  IntOf(node, "group", 1)};
   }
   if (node.op != "Gemm" || FloatOf(node, "alpha", 1) != 1 ||
       FloatOf(node, "beta", 1) != 1) {
@@ -121,14 +129,14 @@ void FoldBatchNorm(OnnxGraph& graph, std::vector<ValueInfo>& infos) {
     OnnxNode& node = graph.nodes[producer];
     const std::optional<Target> target = TargetOf(graph, node);
     if (!target.has_value()) continue;
-    const std::optional<Affine> affine =
-        AffineOf(graph, norm, target->channels);
+    const int64_t channels = target->channels * target->groups;
+    const std::optional<Affine> affine = AffineOf(graph, norm, channels);
     if (!affine.has_value()) continue;
 
     const HostTensor& weights = *KnownInput(graph, node, 1);
-    HostTensor bias(weights.dtype(), {target->channels});
+    HostTensor bias(weights.dtype(), {channels});
     const HostTensor* old_bias = KnownInput(graph, node, 2);
-    for (int64_t c = 0; c < target->channels; ++c) {
+    for (int64_t c = 0; c < channels; ++c) {
       const double before =
           old_bias == nullptr
               ? 0
@@ -136,7 +144,7 @@ void FoldBatchNorm(OnnxGraph& graph, std::vector<ValueInfo>& infos) {
       bias.Set(c, Scalar{before * affine->factor[c] + affine->shift[c], 0});
     }
     const std::string base = graph.name(node.inputs[1]) + ".folded";
-    HostTensor scaled = Scaled(weights, affine->factor, target->inner, base);
+    HostTensor scaled = Scaled(weights, affine->factor, *target, base);
     node.inputs.resize(3, kNoValue);
     node.inputs[1] = AddKnown(graph, infos, base, std::move(scaled));
     node.inputs[2] = AddKnown(graph, infos, base + "_bias", std::move(bias));

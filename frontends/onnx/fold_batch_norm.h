@@ -9,9 +9,10 @@
 
 namespace tilewright {
 
-// A Conv or Gemm whose weights and bias are known and whose result only a
-// BatchNormalization of known parameters reads gets new weights and takes its
-// place. Computed in double. `infos` is by ValueId and grows with the graph.
+// A Conv, ConvTranspose or Gemm whose weights and bias are known and whose
+// result only a BatchNormalization of known parameters reads gets new weights
+// and takes its place. Computed in double. `infos` is by ValueId and grows with
+// the graph.
 void FoldBatchNorm(OnnxGraph& graph, std::vector<ValueInfo>& infos);
 
 }  // namespace tilewright

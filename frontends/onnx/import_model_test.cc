@@ -1,83 +1,37 @@
 #include "frontends/onnx/import_model.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "frontends/onnx/model_builder.h"
+#include "frontends/onnx/testing/imported.h"
 #include "gtest/gtest.h"
-#include "tilegraph/interpret/interpreter.h"
-#include "tilegraph/ir/verifier.h"
 #include "tilegraph/text/text_form.h"
 
 namespace tilewright {
 namespace {
-
-ImportedModel Import(ModelBuilder& builder, const ImportOptions& options = {}) {
-  absl::StatusOr<ImportedModel> model =
-      ImportModelProto(builder.model(), options);
-  if (!model.ok()) {
-    ADD_FAILURE() << model.status();
-    return {};
-  }
-  const absl::Status verified = VerifyGraph(model->graph);
-  EXPECT_TRUE(verified.ok()) << verified;
-  return *std::move(model);
-}
 
 std::string ErrorOf(ModelBuilder& builder, const ImportOptions& options = {}) {
   return std::string(
       ImportModelProto(builder.model(), options).status().message());
 }
 
-std::vector<std::string> Hints(const ImportedModel& model) {
-  std::vector<std::string> hints;
-  for (const Tensor& tensor : model.graph.tensors()) {
-    if (tensor.kind == TensorKind::kCompute)
-      hints.push_back(tensor.hint.word());
-  }
-  return hints;
-}
-
-HostTensor Floats(const std::vector<int64_t>& shape,
-                  const std::vector<float>& values) {
-  HostTensor tensor(DType::kFloat32, shape);
-  for (size_t i = 0; i < values.size(); ++i) tensor.as<float>()[i] = values[i];
-  return tensor;
-}
-
-std::vector<float> Evaluate(const ImportedModel& model,
-                            const std::vector<HostTensor>& inputs) {
-  std::map<TensorId, HostTensor> values;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    values[model.inputs[i].tensor] = inputs[i];
-  }
-  auto interpreter = Interpreter::Create(model.graph, std::move(values), {});
-  if (!interpreter.ok()) {
-    ADD_FAILURE() << interpreter.status();
-    return {};
-  }
-  const auto result = (*interpreter)->Evaluate(model.outputs[0].tensor);
-  if (!result.ok()) {
-    ADD_FAILURE() << result.status();
-    return {};
-  }
-  const auto span = result->as<float>();
-  return {span.begin(), span.end()};
-}
-
 using Strings = std::vector<std::string>;
 
-TEST(ImportModelTest, AConvolutionIsPaddingContractionAndBias) {
+ModelBuilder PaddedConvolution() {
   ModelBuilder b;
   b.Input("X", {1, 2, 5, 5}).Floats("W", {4, 2, 3, 3}, std::vector<float>(72));
   b.Floats("B", {4}, {1, 2, 3, 4}).Output("Y");
   b.Node("Conv", {"X", "W", "B"}, {"Y"}).Ints("pads", {1, 1, 1, 1});
+  return b;
+}
+
+TEST(ImportModelTest, AConvolutionIsPaddingContractionAndBias) {
+  ModelBuilder b = PaddedConvolution();
   const ImportedModel model = Import(b);
   EXPECT_EQ(Hints(model), (Strings{"pad", "conv", "bias"}));
   const Tensor& conv = model.graph.tensor(*model.graph.Find("Y.conv"));
@@ -108,40 +62,6 @@ TEST(ImportModelTest, GemmScalesOnlyWhenAsked) {
     EXPECT_EQ(Evaluate(model, {Floats({1, 2}, {1, 2})}),
               std::vector<float>{11 * alpha});
   }
-}
-
-// y = (conv(x) - mean) / sqrt(var + eps) * scale + shift, on one channel pair.
-ModelBuilder ConvThenNorm(bool second_reader) {
-  ModelBuilder b;
-  b.Input("X", {1, 1, 1, 2}).Floats("W", {2, 1, 1, 1}, {2, 3});
-  b.Floats("B", {2}, {1, -1}).Floats("scale", {2}, {1.5, 0.5});
-  b.Floats("shift", {2}, {0.25, -0.5}).Floats("mean", {2}, {0.5, 2});
-  b.Floats("var", {2}, {4, 9});
-  b.Node("Conv", {"X", "W", "B"}, {"T"});
-  b.Node("BatchNormalization", {"T", "scale", "shift", "mean", "var"},
-         {second_reader ? "U" : "Y"})
-      .Float("epsilon", 0);
-  if (second_reader) b.Node("Add", {"U", "T"}, {"Y"});
-  b.Output("Y");
-  return b;
-}
-
-TEST(ImportModelTest, BatchNormGoesIntoTheWeights) {
-  ModelBuilder b = ConvThenNorm(false);
-  const ImportedModel model = Import(b);
-  EXPECT_EQ(Hints(model), (Strings{"conv", "bias"}));
-  const std::vector<float> y = Evaluate(model, {Floats({1, 1, 1, 2}, {1, 5})});
-  const std::vector<float> expected = {(2 * 1 + 1 - 0.5f) / 2 * 1.5f + 0.25f,
-                                       (2 * 5 + 1 - 0.5f) / 2 * 1.5f + 0.25f,
-                                       (3 * 1 - 1 - 2.0f) / 3 * 0.5f - 0.5f,
-                                       (3 * 5 - 1 - 2.0f) / 3 * 0.5f - 0.5f};
-  ASSERT_EQ(y.size(), 4);
-  for (int i = 0; i < 4; ++i) EXPECT_NEAR(y[i], expected[i], 1e-5) << i;
-}
-
-TEST(ImportModelTest, BatchNormStaysWhereTheConvolutionHasAnotherReader) {
-  ModelBuilder b = ConvThenNorm(true);
-  EXPECT_EQ(Hints(Import(b)), (Strings{"conv", "bias", "batchnorm", "add"}));
 }
 
 // Taps that read nothing but padding are dropped with their weights.
@@ -181,72 +101,6 @@ TEST(ImportModelTest, DilatedKernelsKeepTheTapsThatMeetTheImage) {
       .Ints("pads", {6, 6});
   middle.Output("Y");
   EXPECT_EQ(Hints(Import(middle)), (Strings{"conv"}));
-}
-
-// Two groups of 2 channels, as exporters for opset 17 write their norm.
-ModelBuilder NormOfGroups(const std::vector<int64_t>& factor_shape) {
-  ModelBuilder b;
-  b.Input("X", {1, 4, 1, 4}).Ints("grouped", {3}, {0, 2, -1});
-  b.Ints("image", {4}, {1, 4, 1, 4}).Floats("scale", {2}, {1, 2});
-  b.Floats("bias", {2}, {0, 1}).Floats("shift", {4, 1, 1}, {0, 1, 2, 3});
-  b.Floats("factor", factor_shape, {1, 2, 3, 4});
-  b.Node("Reshape", {"X", "grouped"}, {"G"});
-  b.Node("InstanceNormalization", {"G", "scale", "bias"}, {"N"})
-      .Float("epsilon", 0);
-  b.Node("Reshape", {"N", "image"}, {"I"});
-  b.Node("Mul", {"I", "factor"}, {"M"});
-  b.Node("Add", {"shift", "M"}, {"Y"});
-  b.Output("Y");
-  return b;
-}
-
-TEST(ImportModelTest, ReshapedInstanceNormsAreNormsOfGroups) {
-  ModelBuilder b = NormOfGroups({4, 1, 1});
-  const ImportedModel model = Import(b);
-  EXPECT_EQ(Hints(model), (Strings{"reshape", "reduce", "mean", "reduce",
-                                   "scale", "groupnorm"}));
-  // Means 2 and 0, standard deviations 2 and 3.
-  const std::vector<float> y =
-      Evaluate(model, {Floats({1, 4, 1, 4}, {0, 4, 0, 4, 0, 4, 0, 4,  //
-                                             3, -3, 3, -3, 3, -3, 3, -3})});
-  const std::vector<float> expected = {-1, 1,  -1, 1,  -1, 3,  -1, 3,
-                                       11, -1, 11, -1, 15, -1, 15, -1};
-  ASSERT_EQ(y.size(), expected.size());
-  for (size_t i = 0; i < y.size(); ++i)
-    EXPECT_NEAR(y[i], expected[i], 1e-5) << i;
-}
-
-// As many columns as channels: a factor for each is no factor of channels.
-TEST(ImportModelTest, NormsOfGroupsKeepFactorsOfColumns) {
-  ModelBuilder b = NormOfGroups({4});
-  EXPECT_EQ(Hints(Import(b)), (Strings{"reshape", "reduce", "mean", "reduce",
-                                       "scale", "groupnorm", "mul", "add"}));
-}
-
-TEST(ImportModelTest, InstanceNormsThatAreReadGroupedStay) {
-  ModelBuilder b = NormOfGroups({4, 1, 1});
-  b.Node("Relu", {"N"}, {"R"});
-  b.Output("R");
-  const std::vector<std::string> hints = Hints(Import(b));
-  EXPECT_EQ(std::count(hints.begin(), hints.end(), "groupnorm"), 0);
-  EXPECT_EQ(std::count(hints.begin(), hints.end(), "instancenorm"), 1);
-}
-
-TEST(ImportModelTest, BatchNormGoesIntoGemmWeightsOfBothOrientations) {
-  for (const int64_t trans : {0, 1}) {
-    ModelBuilder b;
-    b.Input("A", {1, 2}).Floats("B", {2, 2}, {1, 2, 3, 4});
-    b.Floats("scale", {2}, {2, 3}).Floats("shift", {2}, {10, 20});
-    b.Floats("mean", {2}, {0, 0}).Floats("var", {2}, {1, 1}).Output("Y");
-    b.Node("Gemm", {"A", "B"}, {"T"}).Int("transB", trans);
-    b.Node("BatchNormalization", {"T", "scale", "shift", "mean", "var"}, {"Y"})
-        .Float("epsilon", 0);
-    const ImportedModel model = Import(b);
-    EXPECT_EQ(Hints(model), (Strings{"matmul", "bias"}));
-    EXPECT_EQ(Evaluate(model, {Floats({1, 2}, {1, 10})}),
-              trans == 1 ? (std::vector<float>{21 * 2 + 10, 43 * 3 + 20})
-                         : (std::vector<float>{31 * 2 + 10, 42 * 3 + 20}));
-  }
 }
 
 TEST(ImportModelTest, IdentityLikeNodesLeaveNothing) {
@@ -501,7 +355,7 @@ TEST(ImportModelTest, OfWhatCastLikeIsLikeOnlyTheTypeMatters) {
 }
 
 TEST(ImportModelTest, TheSameModelGivesTheSameGraph) {
-  ModelBuilder b = ConvThenNorm(true);
+  ModelBuilder b = PaddedConvolution();
   EXPECT_EQ(PrintText(Import(b).graph, 0), PrintText(Import(b).graph, 0));
 }
 
