@@ -1,10 +1,13 @@
 #include <algorithm>
 #include <optional>
 #include <utility>
+#include <vector>
 
+#include "absl/types/span.h"
 #include "tilegraph/analysis/access.h"
 #include "tilegraph/analysis/families.h"
 #include "tilegraph/analysis/row_space.h"
+#include "tilegraph/expr/dtype.h"
 #include "tilegraph/ir/layout_view.h"
 #include "tilegraph/plan/channel_order.h"
 #include "tilegraph/plan/plan_draft.h"
@@ -22,6 +25,7 @@ class LayoutChooser {
       for (const auto& [id, view] : *views)
         views_of_[view.source].push_back(id);
     }
+    FindNarrowData();
   }
 
   void Run() {
@@ -77,6 +81,7 @@ class LayoutChooser {
     const bool whole = channels % block == 0;
     const Layout blocked = ChannelsInBlocks(shape, block);
     const int64_t padded = (channels + block - 1) / block * block;
+    const bool nearly_whole = 3 * padded <= 4 * channels;
     if (const std::optional<ConvolutionRoles> convolution =
             AsConvolution(draft_.graph, group.members[0])) {
       if (channels > 1 && EndsInChannels(output.id, last))
@@ -84,8 +89,7 @@ class LayoutChooser {
       if (whole) return {blocked, last};
       // Lanes beyond the channels compute nothing; lanes along a row would
       // gather data whose channels lie side by side.
-      if (3 * padded <= 4 * channels ||
-          (channels > 1 && ReadsSideBySide(*convolution)))
+      if (nearly_whole || (channels > 1 && ReadsSideBySide(*convolution)))
         return {last};
     }
     if (whole && FeedsWinograd(output.id)) return {blocked, last};
@@ -93,7 +97,41 @@ class LayoutChooser {
     if (!followed.empty()) return followed;
     // A product of matrices is no image.
     if (AsContraction(draft_.graph, group.members[0])) return {};
-    return PixelsRead(group, output);
+    std::vector<Layout> read = PixelsRead(group, output);
+    if (!read.empty()) return read;
+    if (narrow_data_[output.id] && whole) return {blocked, last};
+    if (narrow_data_[output.id] && nearly_whole) return {last};
+    return {};
+  }
+
+  // By tensor: whether dense convolutions take its narrow numbers, or what maps
+  // and views make of them channel by channel. They multiply or convert several
+  // channels at a time, which lie side by side for that.
+  void FindNarrowData() {
+    const absl::Span<const Tensor> tensors = draft_.graph.tensors();
+    narrow_data_.assign(tensors.size(), false);
+    for (auto tensor = tensors.rbegin(); tensor != tensors.rend(); ++tensor) {
+      if (SizeBytes(tensor->dtype) >= SizeBytes(DType::kFloat32) ||
+          tensor->shape.size() < kLeastImageRank)
+        continue;
+      const std::vector<TensorId>& consumers = draft_.consumers[tensor->id];
+      narrow_data_[tensor->id] = std::any_of(
+          consumers.begin(), consumers.end(),
+          [&](TensorId consumer) { return IsData(tensor->id, consumer); });
+    }
+  }
+
+  bool IsData(TensorId id, TensorId consumer) const {
+    if (draft_.IsMap(consumer)) {
+      const auto& from = draft_.graph.tensor(id).shape;
+      const auto& to = draft_.graph.tensor(consumer).shape;
+      return narrow_data_[consumer] && from.size() == to.size() &&
+             from[kChannelDim] == to[kChannelDim];
+    }
+    const auto convolution = AsConvolution(draft_.graph, consumer);
+    return convolution && convolution->dense &&
+           convolution->data.source() == id &&
+           convolution->data_channels == kChannelDim;
   }
 
   // Whether the channels of its data lie side by side.
@@ -294,6 +332,7 @@ class LayoutChooser {
 
   PlanDraft& draft_;
   std::map<TensorId, std::vector<TensorId>> views_of_;
+  std::vector<bool> narrow_data_;
 };
 
 }  // namespace

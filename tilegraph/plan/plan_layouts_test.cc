@@ -1,3 +1,4 @@
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -63,6 +64,32 @@ TEST(PlanLayoutsTest, CopiesOfPartsKeepTheirChannelsSideBySide) {
     EXPECT_EQ(layout.digits().back().dim, 1) << layout.ToString();
     EXPECT_EQ(layout.digits().back().extent, blocked ? 16 : 2 * channels)
         << layout.ToString();
+  }
+}
+
+// Convolutions multiply or convert several narrow numbers at a time.
+TEST(PlanLayoutsTest, NarrowDataOfConvolutionsHaveChannelsSideBySide) {
+  for (const auto& [type, channels, side_by_side] :
+       {std::tuple<const char*, int, int>{"f32", 32, 0},
+        {"f16", 32, 16},
+        {"i8", 32, 16},
+        {"i8", 24, 24},
+        {"i8", 3, 0}}) {
+    const TensorGraph graph = Parsed(absl::StrCat(
+        "X: f32[1, ", channels, ", 6, 6] = placeholder\nV: ", type, "[32, ",
+        channels, ", 3, 3] = placeholder\nQ: ", type, "[1, ", channels,
+        ", 6, 6] = compute (n: 1, o: ", channels, ", h: 6, w: 6) { cast:", type,
+        "(X[n, o, h, w]) }\nC: f32[1, 32, 4, 4] = compute (n: 1, o: 32, h: 4, "
+        "w: 4) reduce (c: ",
+        channels,
+        ", y: 3, x: 3) sum:f32 { cast:f32(Q[n, c, h + y, w + x]) * "
+        "cast:f32(V[o, c, y, x]) } hint \"conv\"\nreturn C\n"));
+    const Layout layout = MakePlan(graph, {}).layouts.at(*graph.Find("Q"));
+    EXPECT_EQ(layout.is_row_major(), side_by_side == 0) << layout.ToString();
+    if (side_by_side > 0) {
+      EXPECT_EQ(layout.digits().back().dim, 1) << layout.ToString();
+      EXPECT_EQ(layout.digits().back().extent, side_by_side);
+    }
   }
 }
 
