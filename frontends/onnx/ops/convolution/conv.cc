@@ -84,16 +84,13 @@ absl::StatusOr<TensorId> TakeTaps(ImportContext& in,
   }
   if (shape == all.shape()) return in.input(1);
   TW_ASSIGN_OR_RETURN(HostTensor part, in.op().NewTensor(all.dtype(), shape));
-  for (int64_t i = 0; i < part.num_elements(); ++i) {
-    int64_t rest = i, source = 0, stride = 1;
-    for (size_t d = shape.size(); d-- > 0;) {
-      const int64_t skipped = d < 2 ? 0 : first[d - 2];
-      source += (rest % shape[d] + skipped) * stride;
-      rest /= shape[d];
-      stride *= all.shape()[d];
-    }
-    part.Set(i, all.Get(source));
-  }
+  int64_t next = 0;
+  ForEachPlace(shape, [&](absl::Span<const int64_t> at) {
+    int64_t source = at[0] * shape[1] + at[1];
+    for (size_t d = 0; d < window.size(); ++d)
+      source = source * all.shape()[2 + d] + first[d] + at[2 + d];
+    part.Set(next++, all.Get(source));
+  });
   return in.Constant(in.Name(0, "weights"), std::move(part));
 }
 

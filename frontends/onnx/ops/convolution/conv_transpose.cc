@@ -183,12 +183,9 @@ absl::StatusOr<HostTensor> OrderWeights(const OpContext& op,
   shape.push_back(channels_in);
   shape.push_back(channels_out * groups);
   TW_ASSIGN_OR_RETURN(HostTensor ordered, op.NewTensor(w.dtype(), shape));
-  Shape at(shape.size(), 0);
-  for (int64_t i = 0; i < ordered.num_elements(); ++i) {
-    int64_t rest = i;
-    for (size_t d = shape.size(); d-- > 0; rest /= shape[d])
-      at[d] = rest % shape[d];
-    const int64_t ic = at[shape.size() - 2], oc = at[shape.size() - 1];
+  int64_t next = 0;
+  ForEachPlace(shape, [&](absl::Span<const int64_t> at) {
+    const int64_t ic = at[at.size() - 2], oc = at[at.size() - 1];
     int64_t from = (oc / channels_out * channels_in + ic) * channels_out +
                    oc % channels_out;
     bool inside = true;
@@ -198,8 +195,9 @@ absl::StatusOr<HostTensor> OrderWeights(const OpContext& op,
       inside &= k < window[d].kernel;
       from = from * window[d].kernel + k;
     }
-    if (inside) ordered.Set(i, w.Get(from));
-  }
+    if (inside) ordered.Set(next, w.Get(from));
+    ++next;
+  });
   return ordered;
 }
 

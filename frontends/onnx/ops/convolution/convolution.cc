@@ -1,5 +1,6 @@
 #include "frontends/onnx/ops/convolution/convolution.h"
 
+#include <cstddef>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -39,6 +40,18 @@ std::vector<NamedAxis> ConvolutionTerms(int64_t channels,
     terms.push_back(
         {absl::StrCat("k", SpatialName(d, spatial)), window[d].kernel});
   return terms;
+}
+
+void ForEachPlace(const Shape& shape,
+                  const std::function<void(absl::Span<const int64_t>)>& fn) {
+  Shape at(shape.size(), 0);
+  for (int64_t i = Product(shape, 0, shape.size()); i > 0; --i) {
+    fn(at);
+    for (size_t d = shape.size(); d-- > 0;) {
+      if (++at[d] < shape[d]) break;
+      at[d] = 0;
+    }
+  }
 }
 
 Expr GroupedChannel(const Expr& oc, const Expr& ic, int64_t groups,

@@ -3,9 +3,11 @@
 #define TILEWRIGHT_FRONTENDS_ONNX_OPS_CONVOLUTION_CONVOLUTION_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "frontends/onnx/graph/import_context.h"
 #include "frontends/onnx/ops/window.h"
 
@@ -23,6 +25,10 @@ std::vector<NamedAxis> ConvolutionAxes(int64_t batch, int64_t channels,
                                        const std::vector<WindowDim>& window);
 std::vector<NamedAxis> ConvolutionTerms(int64_t channels,
                                         const std::vector<WindowDim>& window);
+
+// Calls `fn` with the place of every element of `shape`, in order.
+void ForEachPlace(const Shape& shape,
+                  const std::function<void(absl::Span<const int64_t>)>& fn);
 
 // The channel of x that term `ic` of output channel `oc` reads, where each of
 // `groups` has channels_in and channels_out.

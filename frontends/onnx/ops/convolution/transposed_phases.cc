@@ -1,7 +1,6 @@
 #include "frontends/onnx/ops/convolution/transposed_phases.h"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <set>
 #include <string>
@@ -129,20 +128,6 @@ class PhaseEmitter {
       before_.push_back(frame[d].pad_before);
     }
     x_ = PadWithZeros(in_, frame);
-  }
-
-  // Calls `fn` with the place of every element of `shape`, in order.
-  static void ForEachPlace(
-      const Shape& shape,
-      const std::function<void(absl::Span<const int64_t>)>& fn) {
-    Shape at(shape.size(), 0);
-    for (int64_t i = Product(shape, 0, shape.size()); i > 0; --i) {
-      fn(at);
-      for (size_t d = shape.size(); d-- > 0;) {
-        if (++at[d] < shape[d]) break;
-        at[d] = 0;
-      }
-    }
   }
 
   // The weights [ic, oc, kernel...] that `part` needs, as those of a plain
