@@ -65,8 +65,9 @@ Position PositionOf(const std::vector<WindowDim>& window,
   result.at = {out[0], out[1]};
   for (size_t d = 0; d < window.size(); ++d) {
     const WindowDim& dim = window[d];
-    Expr at =
-        out[2 + d] * Expr::Int(dim.stride) + over[d] * Expr::Int(dim.dilation);
+    Expr at = over[d] * Expr::Int(dim.dilation);
+    // A single window does not slide.
+    if (dim.output > 1) at = out[2 + d] * Expr::Int(dim.stride) + at;
     if (dim.pad_before > 0) at = at - Expr::Int(dim.pad_before);
     result.inside = AndAll(
         result.inside,
