@@ -261,6 +261,34 @@ TEST(Legalize, RegistersWithVaryingIndexAreDemotedAndNamed) {
   EXPECT_EQ(report.demoted[0], "t");
 }
 
+// Both axes are contiguous in an operand, and vectors along the rows would be
+// fewer; but an update of rows 2 to 12 has no vectors that begin at row 0.
+TEST(Legalize, LanesTurnWhereOneOperationCannotHaveThem) {
+  Writer w;
+  const int x = w.Input("x", {4, 13}), f = w.Input("f", {4, 24}),
+            y = w.Output("y", {13, 24}), t = w.Registers("t", {13, 24});
+  Expr k = w.Var("k"), a = w.Var("a"), b = w.Var("b"), c = w.Var("c"),
+       d = w.Var("d"), m = w.Var("m"), n = w.Var("n"), p = w.Var("p"),
+       q = w.Var("q");
+  w.kernel.body.push_back(Writer::Op(TileOp::Phase::kInit,
+                                     {Writer::Axis(a, 13), Writer::Axis(b, 24)},
+                                     t, {a, b}, {}));
+  w.kernel.body.push_back(Writer::Loop(
+      k, 4,
+      {Writer::Op(TileOp::Phase::kUpdate,
+                  {Writer::Axis(m, 13), Writer::Axis(n, 24)}, t, {m, n},
+                  {Mul(w.Load(x, {k, m}), w.Load(f, {k, n}))}),
+       Writer::Op(TileOp::Phase::kUpdate,
+                  {Writer::Axis(p, 11), Writer::Axis(q, 24)}, t, {p + I(2), q},
+                  {Mul(w.Load(x, {k, p + I(2)}), w.Load(f, {k, q}))})}));
+  w.kernel.body.push_back(Writer::Op(TileOp::Phase::kMap,
+                                     {Writer::Axis(c, 13), Writer::Axis(d, 24)},
+                                     y, {c, d}, {w.Load(t, {c, d})}));
+  LegalizeReport report;
+  ExpectSame(w.kernel, &report);
+  EXPECT_TRUE(report.demoted.empty());
+}
+
 TEST(Legalize, ArgMaxKeepsValueAndIndexTogether) {
   Writer w;
   const int x = w.Input("x", {9, 20});

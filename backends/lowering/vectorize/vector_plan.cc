@@ -71,9 +71,11 @@ class Planner {
         memory_.insert(b.id);
     }
     for (;;) {
-      std::optional<int> conflict = Attempt();
+      const std::optional<Conflict> conflict = Attempt();
       if (!conflict) break;
-      memory_.insert(*conflict);
+      if (conflict->lanes < 0 ||
+          !refused_.emplace(conflict->buffer, conflict->lanes).second)
+        memory_.insert(conflict->buffer);
     }
     for (const Buffer& b : kernel_.buffers) {
       if (b.level == Level::kRegisters && memory_.count(b.id))
@@ -136,9 +138,15 @@ class Planner {
     ops_.push_back(std::move(info));
   }
 
-  // The plan with what is in memory now, or a register buffer that cannot be
-  // one.
-  std::optional<int> Attempt() {
+  // A register buffer that cannot be one, with `lanes` as the dimension that
+  // vectors run along; -1: along whichever.
+  struct Conflict {
+    int buffer;
+    int lanes = -1;
+  };
+
+  // The plan with what is in memory and refused now, or what stands against it.
+  std::optional<Conflict> Attempt() {
     plan_ = VectorPlan();
     for (size_t i : order_) {
       const OpInfo& info = ops_[i];
@@ -159,7 +167,11 @@ class Planner {
           best_registers = std::move(registers);
         }
       }
-      if (!best) return blocker;
+      if (!best) {
+        const auto known = plan_.registers.find(blocker);
+        return Conflict{
+            blocker, known == plan_.registers.end() ? -1 : known->second.dim};
+      }
       plan_.ops[&op] = *best;
       plan_.registers = std::move(best_registers);
     }
@@ -171,7 +183,10 @@ class Planner {
                          ? (shape[d] + reg.lanes - 1) / reg.lanes
                          : shape[d];
       }
-      if (variables > target_.max_unrolled_vectors) return id;
+      // Nor are single elements better than vectors in memory.
+      if (variables > target_.max_unrolled_vectors ||
+          (reg.dim < 0 && refused_.count(id) > 0))
+        return Conflict{id};
     }
     // Too long to be done element by element.
     for (const OpInfo& info : ops_) {
@@ -179,7 +194,7 @@ class Planner {
           JoinsVectors(*info.joins))
         continue;
       for (const Expr& body : info.accesses.op->body) {
-        if (InRegisters(body.source())) return body.source();
+        if (InRegisters(body.source())) return Conflict{body.source()};
       }
     }
     return std::nullopt;
@@ -319,6 +334,9 @@ class Planner {
     }
     int dim = axis < 0 ? -1 : DimOf(access, var);
     if (dim == -2) return false;
+    if (const auto refused = refused_.find(access.buffer);
+        dim >= 0 && refused != refused_.end() && refused->second == dim)
+      return false;
     if (dim < 0 && !access.is_store)
       return true;  // whole variables and single lanes can be read alike
     RegisterPlan wanted{dim, dim < 0 ? 1 : lanes};
@@ -349,6 +367,9 @@ class Planner {
   std::vector<size_t> order_;
   std::set<int> rolled_;  // loop variables that stay variables
   std::set<int> memory_;  // register buffers that must live in memory
+  // By register buffer: the dimension along which its vectors were tried in
+  // vain.
+  std::map<int, int> refused_;
   VectorPlan plan_;
 };
 
