@@ -244,14 +244,18 @@ TEST(ContractionDecisionsTest, RowsFromFarAreAskedForATileAhead) {
   }
 }
 
-// Taps of a window dilated by 2 are missing at two positions of a row, which
-// would take loops of their own inside a tile; of a dense one, at one.
-TEST(ContractionDecisionsTest, DilatedWindowsLeaveOutRowsAlone) {
+// Taps of a dilated window are missing at several positions of a row, those of
+// a wide one at different ones.
+TEST(ContractionDecisionsTest, WindowsLeaveOutTheZerosAroundAnImage) {
   const DeviceSpec spec = *LoadSpec("cpu_x86_64_v4");
-  for (const auto& [dilation, expected] :
-       {std::pair<int64_t, const char*>{1, "rows+columns"}, {2, "rows"}}) {
+  for (const auto& [kernel, dilation, expected] :
+       {std::tuple<int64_t, int64_t, const char*>{3, 1, "rows+columns"},
+        {3, 2, "rows+columns"},
+        {7, 1, "rows+columns"},
+        {9, 1, "rows"}}) {
+    const int64_t pad = dilation * (kernel / 2);
     Workload workload =
-        HaloConvRelu(16, 32, 28, 28, 3, 1, dilation, dilation, dilation);
+        HaloConvRelu(16, 32, 28, 28, kernel, 1, dilation, pad, pad);
     for (const Tensor& tensor : workload.graph.tensors()) {
       const std::vector<int64_t> shape = tensor.static_shape();
       if (shape.size() == 4 && tensor.kind != TensorKind::kConstant)
@@ -260,7 +264,8 @@ TEST(ContractionDecisionsTest, DilatedWindowsLeaveOutRowsAlone) {
     TW_ASSERT_OK_AND_ASSIGN(
         const Schedule schedule,
         GeneratePreferred(Generators(workload).front(), workload, spec));
-    EXPECT_EQ(AnswersOf(schedule).at("edges"), expected) << dilation;
+    EXPECT_EQ(AnswersOf(schedule).at("edges"), expected)
+        << kernel << " " << dilation;
   }
 }
 

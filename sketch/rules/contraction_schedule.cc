@@ -1,6 +1,5 @@
 #include "sketch/rules/contraction_schedule.h"
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,7 +27,7 @@ namespace {
 // own: inside a network, where constants and code come from far, those of one
 // row in 84 were seen to gain nothing.
 constexpr double kLeastShare = 0.02;
-constexpr int64_t kMostTaps = 3;
+constexpr int64_t kMostTaps = 7;
 
 class Builder : ChainSchedule {
  public:
@@ -90,13 +89,7 @@ class Builder : ChainSchedule {
       if (axis >= spatial)
         taps *= reduction_.compute.reduce_axes[axis - spatial].extent.value();
     }
-    // Borders of several positions, of dilated windows, would go through a
-    // tile.
-    const bool thin = std::all_of(
-        edge.taps.begin(), edge.taps.end(), [&](const Edge::Positions& of) {
-          return of.first <= 1 && of.end >= edge.output_extent - 1;
-        });
-    const bool few = (taps <= kMostTaps && thin) ||
+    const bool few = taps <= kMostTaps ||
                      (!edge.taps.empty() &&
                       edge.SameTapsIn(tiles.axes[edge.output_axis].tile));
     return edge.share >= kLeastShare && few &&
