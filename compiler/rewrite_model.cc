@@ -15,6 +15,7 @@
 #include "tilegraph/rewrite/plain_copies.h"
 #include "tilegraph/rewrite/split_phases.h"
 #include "tilegraph/rewrite/split_terms.h"
+#include "tilegraph/rewrite/widen_data.h"
 #include "tilegraph/rewrite/winograd.h"
 #include "tilegraph/rewrite/winograd_cost.h"
 
@@ -117,7 +118,14 @@ ImportedModel RewriteModel(const ImportedModel& imported,
   const int64_t block = plan.channel_block_or_default();
   if (GpuLevelsOf(spec)) {
     RewriteForGpu(spec, model);
-  } else if (block != 0) {
+    return std::move(model).Result();
+  }
+  // Dot products take bf16 as it is.
+  std::vector<DType> narrow = {DType::kFloat16};
+  if (!MultipliesBf16(spec)) narrow.push_back(DType::kBFloat16);
+  model.Apply(
+      [&](const TensorGraph& graph) { return WidenReusedData(graph, narrow); });
+  if (block != 0) {
     // Without channels in blocks these cost more than they save.
     model.Apply(SumChannelsFirst);
     model.Apply(SpreadOverChannels);

@@ -1,17 +1,13 @@
 #include "tilegraph/rewrite/bf16_contractions.h"
 
 #include <algorithm>
-#include <map>
-#include <memory>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "tilegraph/analysis/families.h"
-#include "tilegraph/expr/new_tensor.h"
 #include "tilegraph/ir/intrinsics.h"
+#include "tilegraph/rewrite/converted_tensors.h"
 
 namespace tilewright {
 namespace {
@@ -89,7 +85,7 @@ class Rounder {
   TensorId Rounded(const Tensor& tensor, const Product& product) {
     const auto load = [&](const Expr& e) {
       return Expr::Cast(DType::kFloat32,
-                        Expr::Load(Narrow(Source(e)), kNarrow,
+                        Expr::Load(narrow_.Of(Source(e)), kNarrow,
                                    {e.operands().begin(), e.operands().end()}));
     };
     Compute compute = tensor.compute;
@@ -99,75 +95,11 @@ class Rounder {
                            tensor.hint);
   }
 
-  // A tensor of the old graph in bf16.
-  TensorId Narrow(const Tensor& tensor) {
-    const auto known = narrow_.find(tensor.id);
-    if (known != narrow_.end()) return known->second;
-    const std::string name = tensor.name + ".bf16";
-    TensorId id;
-    if (tensor.kind == TensorKind::kConstant) {
-      auto value = std::make_shared<HostTensor>(
-          NewTensorOrThrow(kNarrow, tensor.static_shape(),
-                           absl::StrCat("constant '", name, "'")));
-      for (int64_t i = 0; i < value->num_elements(); ++i)
-        value->Set(i, tensor.value->Get(i));
-      id = new_.AddConstant(name, std::move(value));
-    } else if (IsFrame(tensor)) {
-      Compute compute = tensor.compute;
-      compute.body = {NarrowBody(compute.body[0])};
-      id = new_.AddCompute(name, kNarrow, std::move(compute), tensor.hint);
-    } else {
-      Compute compute;
-      std::vector<Expr> index;
-      for (size_t d = 0; d < tensor.shape.size(); ++d) {
-        const std::string axis = "d" + std::to_string(d);
-        compute.axes.push_back({axis, tensor.shape[d]});
-        index.push_back(Expr::Var(static_cast<int>(d), axis));
-      }
-      compute.body = {
-          Expr::Cast(kNarrow, new_.Load(ids_[tensor.id], std::move(index)))};
-      id = new_.AddCompute(name, kNarrow, std::move(compute), "bf16");
-    }
-    narrow_[tensor.id] = id;
-    return id;
-  }
-
-  // Whether the compute puts elements of another tensor among zeros, wherever
-  // they lie: it is rounded as it is written.
-  static bool IsFrame(const Tensor& tensor) {
-    if (tensor.kind != TensorKind::kCompute || tensor.compute.combiner)
-      return false;
-    const Expr& body = tensor.compute.body[0];
-    if (!IsFloat(body.dtype()) || body.op() != Op::kSelect ||
-        body.operand(1).op() != Op::kLoad ||
-        body.operand(2).op() != Op::kConst ||
-        body.operand(2).float_value() != 0)
-      return false;
-    bool loads = false;
-    Visit(body.operand(0),
-          [&](const Expr& e) { loads |= e.op() == Op::kLoad; });
-    return !loads;
-  }
-
-  // Loads, constants and selects between them.
-  Expr NarrowBody(const Expr& e) {
-    if (e.op() == Op::kLoad) {
-      return Expr::Load(Narrow(Source(e)), kNarrow,
-                        {e.operands().begin(), e.operands().end()});
-    }
-    if (e.op() == Op::kConst) return Expr::Float(e.float_value(), kNarrow);
-    if (e.op() == Op::kSelect) {
-      return Expr::Make(Op::kSelect, {e.operand(0), NarrowBody(e.operand(1)),
-                                      NarrowBody(e.operand(2))});
-    }
-    return Expr::Cast(kNarrow, WithSources(e, ids_));
-  }
-
   const TensorGraph& old_;
   const int group_;
   TensorGraph new_;
   std::vector<TensorId> ids_;
-  std::map<TensorId, TensorId> narrow_;
+  ConvertedTensors narrow_{old_, kNarrow, ids_, new_};
 };
 
 }  // namespace
