@@ -10,6 +10,7 @@ struct OpDef;
 
 absl::Span<const OpDef>
 ElementwiseOps();  // arithmetic, comparison, logic, Cast
+absl::Span<const OpDef> TrigonometricOps();  // hyperbolic ones and inverses
 absl::Span<const OpDef> ActivationOps();
 absl::Span<const OpDef> MatMulOps();
 absl::Span<const OpDef> ConvOps();

@@ -57,9 +57,9 @@ constexpr TypeRule kRules[] = {
     {"Reshape Tile", 6, {kOld, kI64}},
     {"And Or Xor", 6, {kBool}},
     {"AveragePool Ceil Clip Dropout Elu Exp Flatten Floor GlobalAveragePool "
-     "GlobalMaxPool HardSigmoid Hardmax LRN LeakyRelu Log LogSoftmax "
-     "LpNormalization LpPool Max MaxPool Mean Min Pad Reciprocal Relu Selu "
-     "Sigmoid Softmax Softplus Softsign Sqrt Sum Tanh",
+     "GlobalMaxPool HardSigmoid Hardmax LRN LeakyRelu Log "
+     "LogSoftmax LpNormalization LpPool Max MaxPool Mean Min Pad Reciprocal "
+     "Relu Selu Sigmoid Softmax Softplus Softsign Sqrt Sum Tanh",
      6,
      {kOldFloat}},
     {"Greater Less MatMul PRelu Pow", 6, {kOldFloat}},
@@ -74,7 +74,7 @@ constexpr TypeRule kRules[] = {
     {"Abs ArgMax ArgMin", 6, {kOldNumber}},
     {"TopK", 6, {kOldFloat}},
     {"Upsample", 7, {kOld}},
-    {"Cos Sin Tan", 7, {kOldFloat}},
+    {"Acos Asin Atan Cos Sin Tan", 7, {kOldFloat}},
     {"RNN GRU LSTM",
      7,
      {kOldFloat, kOldFloat, kOldFloat, kOldFloat, kI32, kOldFloat}},
@@ -83,7 +83,9 @@ constexpr TypeRule kRules[] = {
     {"Upsample", 9, {kOld, kF32}},
     {"Scatter", 9, {kOld, kIndex, kOld}},
     {"Where", 9, {kBool, kOld}},
-    {"IsNaN MeanVarianceNormalization", 9, {kOldFloat}},
+    {"Acosh Asinh Atanh Cosh IsNaN MeanVarianceNormalization Sinh",
+     9,
+     {kOldFloat}},
     {"MatMul PRelu", 9, {kOldWide}},
     {"Gemm", 9, {kOldWide}},
     {"ConstantOfShape", 9, {kI64}},
@@ -211,9 +213,10 @@ constexpr TypeRule kRules[] = {
      21,
      {kByte, kF16 | kBf16 | kF32, kByte, kByte, kF16 | kBf16 | kF32, kByte,
       kF16 | kBf16 | kF32, kByte}},
-    {"AveragePool Conv ConvTranspose Cos Elu GlobalAveragePool GlobalMaxPool "
-     "HardSigmoid HardSwish InstanceNormalization LpNormalization LpPool Mish "
-     "Round Selu Sin Softplus Softsign Tan ThresholdedRelu",
+    {"Acos Acosh Asin Asinh Atan Atanh AveragePool Conv ConvTranspose Cos Cosh "
+     "Elu GlobalAveragePool GlobalMaxPool HardSigmoid "
+     "HardSwish InstanceNormalization LpNormalization LpPool Mish Round Selu "
+     "Sin Sinh Softplus Softsign Tan ThresholdedRelu",
      22,
      {kFloat}},
     {"Dropout", 22, {kFloat, kFloat, kBool}},
