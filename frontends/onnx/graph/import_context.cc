@@ -76,25 +76,47 @@ void ImportContext::EmitElementwise(int i, ComputeHint hint, const Body& body) {
                            std::move(hint), body));
 }
 
+ImportContext::Loops ImportContext::LoopsOver(
+    absl::Span<const NamedAxis> axes, absl::Span<const NamedAxis> reduced) {
+  Loops loops;
+  loops.compute.axes = ToAxes(axes);
+  loops.compute.reduce_axes = ToAxes(reduced);
+  loops.index = Variables(loops.compute.axes, 0);
+  loops.over =
+      Variables(loops.compute.reduce_axes, static_cast<int>(axes.size()));
+  extents_.clear();
+  for (const NamedAxis& axis : axes) extents_.push_back(axis.extent);
+  for (const NamedAxis& axis : reduced) extents_.push_back(axis.extent);
+  return loops;
+}
+
 TensorId ImportContext::Reduction(std::string name, DType dtype,
                                   absl::Span<const NamedAxis> axes,
                                   absl::Span<const NamedAxis> reduced,
                                   Combiner::Kind combiner, ComputeHint hint,
                                   const Terms& terms) {
-  Compute compute;
-  compute.axes = ToAxes(axes);
-  compute.reduce_axes = ToAxes(reduced);
-  const std::vector<Expr> index = Variables(compute.axes, 0);
-  const std::vector<Expr> over =
-      Variables(compute.reduce_axes, static_cast<int>(axes.size()));
-  extents_.clear();
-  for (const NamedAxis& axis : axes) extents_.push_back(axis.extent);
-  for (const NamedAxis& axis : reduced) extents_.push_back(axis.extent);
+  auto [compute, index, over] = LoopsOver(axes, reduced);
   const Expr term = terms(index, over);
   compute.combiner =
       Combiner(combiner, Combiner::DefaultAccumulator(term.dtype()));
   compute.body = {CastTo(compute.combiner->acc(), term)};
   return graph_.AddCompute(std::move(name), dtype, std::move(compute),
+                           std::move(hint));
+}
+
+TensorId ImportContext::ArgReduction(std::string name,
+                                     absl::Span<const NamedAxis> axes,
+                                     absl::Span<const NamedAxis> reduced,
+                                     Combiner::Kind combiner, ComputeHint hint,
+                                     const Terms& terms,
+                                     const Terms& position) {
+  auto [compute, index, over] = LoopsOver(axes, reduced);
+  const Expr term = terms(index, over);
+  compute.combiner =
+      Combiner(combiner, Combiner::DefaultAccumulator(term.dtype()));
+  compute.body = {CastTo(compute.combiner->acc(), term), position(index, over)};
+  compute.result = 1;
+  return graph_.AddCompute(std::move(name), DType::kInt64, std::move(compute),
                            std::move(hint));
 }
 

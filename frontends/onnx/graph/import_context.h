@@ -37,6 +37,8 @@ class ImportContext {
   const OpContext& op() const { return op_; }
   TensorGraph& graph() { return graph_; }
   TensorId input(int i);
+  // Of a value that an earlier node reads or makes.
+  TensorId TensorOf(ValueId id) const { return tensor_of_(id); }
   Shape shape_of(TensorId id) const;
   DType dtype_of(TensorId id) const { return graph_.tensor(id).dtype; }
 
@@ -59,6 +61,12 @@ class ImportContext {
                      absl::Span<const NamedAxis> reduced,
                      Combiner::Kind combiner, ComputeHint hint,
                      const Terms& terms);
+  // Which term is the greatest (kArgMax) or the least (kArgMin): what
+  // `position`, an i64, is for it; of several terms the smallest position.
+  TensorId ArgReduction(std::string name, absl::Span<const NamedAxis> axes,
+                        absl::Span<const NamedAxis> reduced,
+                        Combiner::Kind combiner, ComputeHint hint,
+                        const Terms& terms, const Terms& position);
   TensorId Constant(std::string name, HostTensor value);
 
   // tensor[index], the tensor's dimensions aligned to the last of `index`,
@@ -73,6 +81,14 @@ class ImportContext {
   }
 
  private:
+  // A compute with those axes, and with variables for them.
+  struct Loops {
+    Compute compute;
+    std::vector<Expr> index, over;
+  };
+  Loops LoopsOver(absl::Span<const NamedAxis> axes,
+                  absl::Span<const NamedAxis> reduced);
+
   const OpContext& op_;
   TensorGraph& graph_;
   std::function<TensorId(ValueId)> tensor_of_;

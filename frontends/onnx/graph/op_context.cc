@@ -23,6 +23,11 @@ const ValueInfo& OpContext::input(int i) const {
   return *inputs_[i];
 }
 
+const OnnxNode* OpContext::Producer(int i) const {
+  const int producer = graph_.values[node_.inputs[i]].producer;
+  return producer < 0 ? nullptr : &graph_.nodes[producer];
+}
+
 absl::Status OpContext::ErrorText(const std::string& text) const {
   return absl::InvalidArgumentError(
       absl::StrCat(graph_.Label(node_), ": ", text,

@@ -48,6 +48,8 @@ class OpContext {
   bool has_output(int i) const {
     return i < num_outputs() && node_.outputs[i] != kNoValue;
   }
+  // The node that makes input `i`; null: none does.
+  const OnnxNode* Producer(int i) const;
   // REQUIRES: has_input(i).
   const ValueInfo& input(int i) const;
   const Shape& shape(int i) const { return input(i).shape; }

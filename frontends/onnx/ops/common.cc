@@ -82,6 +82,23 @@ std::string HintOf(const OpContext& op) {
   return absl::AsciiStrToLower(op.node().op);
 }
 
+Expr FlatPosition(absl::Span<const Expr> index, const Shape& shape) {
+  Expr position = Expr::Int(0);
+  for (size_t d = 0; d < shape.size(); ++d)
+    position = position * Expr::Int(shape[d]) + index[d];
+  return position;
+}
+
+std::vector<Expr> IndexOfFlat(const Expr& position, const Shape& shape) {
+  std::vector<Expr> index(shape.size());
+  Expr rest = position;
+  for (size_t d = shape.size(); d-- > 0;) {
+    index[d] = d == 0 ? rest : FloorMod(rest, Expr::Int(shape[d]));
+    rest = FloorDiv(rest, Expr::Int(shape[d]));
+  }
+  return index;
+}
+
 Expr PositionFromData(const Expr& position, int64_t extent) {
   const Expr wide = CastTo(DType::kInt64, position);
   if (wide.op() == Op::kConst) {

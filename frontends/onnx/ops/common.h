@@ -45,6 +45,10 @@ absl::Status ImportReshape(ImportContext& in);
 Expr LoadReshaped(const ImportContext& in, TensorId from, const Shape& shape,
                   absl::Span<const Expr> index, const Shape& to_shape);
 
+// The row-major position of `index` in a tensor of `shape`, and its inverse.
+Expr FlatPosition(absl::Span<const Expr> index, const Shape& shape);
+std::vector<Expr> IndexOfFlat(const Expr& position, const Shape& shape);
+
 // A position read from a tensor: negative counts from the end, once; what is
 // out of range is clamped.
 Expr PositionFromData(const Expr& position, int64_t extent);

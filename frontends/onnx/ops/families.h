@@ -15,6 +15,7 @@ absl::Span<const OpDef> ActivationOps();
 absl::Span<const OpDef> MatMulOps();
 absl::Span<const OpDef> ConvOps();
 absl::Span<const OpDef> PoolOps();
+absl::Span<const OpDef> MaxUnpoolOps();
 absl::Span<const OpDef> ReduceOps();
 absl::Span<const OpDef> CumSumOps();
 absl::Span<const OpDef> NormOps();

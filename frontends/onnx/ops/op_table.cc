@@ -10,18 +10,40 @@
 namespace tilewright {
 
 OpTable::OpTable() {
-  for (const absl::Span<const OpDef> family :
-       {ElementwiseOps(),    TrigonometricOps(), ActivationOps(),
-        MatMulOps(),         ConvOps(),          PoolOps(),
-        ReduceOps(),         CumSumOps(),        NormOps(),
-        SoftmaxOps(),        ShapeOps(),         IndexingOps(),
-        SlicingOps(),        GatherOps(),        ScatterOps(),
-        ConvTransposeOps(),  ResizeOps(),        QuantizeOps(),
-        IntegerOps(),        EinsumOps(),        LossOps(),
-        BitwiseOps(),        RotaryOps(),        AttentionOps(),
-        GridSampleOps(),     AffineGridOps(),    SelectionOps(),
-        WindowFunctionOps(), MelOps(),           DftOps(),
-        StftOps(),           RecurrentOps(),     ReverseSequenceOps()}) {
+  for (const absl::Span<const OpDef> family : {ElementwiseOps(),
+                                               TrigonometricOps(),
+                                               ActivationOps(),
+                                               MatMulOps(),
+                                               ConvOps(),
+                                               PoolOps(),
+                                               MaxUnpoolOps(),
+                                               ReduceOps(),
+                                               CumSumOps(),
+                                               NormOps(),
+                                               SoftmaxOps(),
+                                               ShapeOps(),
+                                               IndexingOps(),
+                                               SlicingOps(),
+                                               GatherOps(),
+                                               ScatterOps(),
+                                               ConvTransposeOps(),
+                                               ResizeOps(),
+                                               QuantizeOps(),
+                                               IntegerOps(),
+                                               EinsumOps(),
+                                               LossOps(),
+                                               BitwiseOps(),
+                                               RotaryOps(),
+                                               AttentionOps(),
+                                               GridSampleOps(),
+                                               AffineGridOps(),
+                                               SelectionOps(),
+                                               WindowFunctionOps(),
+                                               MelOps(),
+                                               DftOps(),
+                                               StftOps(),
+                                               RecurrentOps(),
+                                               ReverseSequenceOps()}) {
     for (const OpDef& row : family) rows_[row.name].push_back(row);
   }
   for (auto& [name, rows] : rows_) {

@@ -1,6 +1,7 @@
 // Reductions over chosen dimensions.
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "base/status_macros.h"
 #include "frontends/onnx/graph/op_def.h"
@@ -10,6 +11,8 @@
 
 namespace tilewright {
 namespace {
+
+using Index = absl::Span<const Expr>;
 
 // Which dimensions to reduce: an attribute, or an optional second input.
 absl::StatusOr<std::vector<bool>> ReducedDims(const OpContext& op) {
@@ -189,29 +192,21 @@ absl::Status ImportArg(ImportContext& in, Combiner::Kind kind) {
   const bool last = op.Int("select_last_index", 0) != 0;
   const Shape& shape = op.shape(0);
   const TensorId x = in.input(0);
-  Compute compute;
-  std::vector<Expr> at;
+  std::vector<NamedAxis> axes;
   for (int d = 0; d < op.rank(0); ++d) {
-    if (d == axis) {
-      at.emplace_back();
-      if (keep) compute.axes.push_back({absl::StrCat("d", d), Dim(1)});
-      continue;
-    }
-    const std::string name = absl::StrCat("d", d);
-    at.push_back(Expr::Var(static_cast<int>(compute.axes.size()), name));
-    compute.axes.push_back({name, Dim(shape[d])});
+    if (d != axis || keep)
+      axes.push_back({absl::StrCat("d", d), d == axis ? 1 : shape[d]});
   }
-  const std::string name = absl::StrCat("r", axis);
-  const Expr k = Expr::Var(static_cast<int>(compute.axes.size()), name);
-  compute.reduce_axes = {{name, Dim(shape[axis])}};
-  const Expr from_end = Expr::Int(shape[axis] - 1) - k;
-  at[axis] = last ? from_end : k;
-  compute.combiner = Combiner(kind, Combiner::DefaultAccumulator(op.dtype(0)));
-  compute.body = {CastTo(compute.combiner->acc(), in.At(x, at)), k};
-  compute.result = 1;
-  const TensorId found =
-      in.graph().AddCompute(in.Name(0, last ? "from_end" : ""), DType::kInt64,
-                            std::move(compute), "reduce");
+  const TensorId found = in.ArgReduction(
+      in.Name(0, last ? "from_end" : ""), axes,
+      {{absl::StrCat("r", axis), shape[axis]}}, kind, "reduce",
+      [&](Index index, Index over) {
+        std::vector<Expr> at(index.begin(), index.end());
+        if (!keep) at.emplace(at.begin() + axis);
+        at[axis] = last ? Expr::Int(shape[axis] - 1) - over[0] : over[0];
+        return in.At(x, std::move(at));
+      },
+      [](Index, Index over) { return over[0]; });
   if (!last) {
     in.SetOutput(0, found);
     return absl::OkStatus();

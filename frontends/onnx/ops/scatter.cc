@@ -130,13 +130,7 @@ std::vector<Expr> CandidatesAt(const ImportContext& in, const ScatterSpec& spec,
 // The leading dimensions of ScatterND's indices and updates, of update number
 // `update`.
 std::vector<Expr> LeadingAt(const Shape& indices, const Expr& update) {
-  std::vector<Expr> at(indices.size() - 1);
-  Expr rest = update;
-  for (size_t d = at.size(); d-- > 0;) {
-    at[d] = d == 0 ? rest : FloorMod(rest, Expr::Int(indices[d]));
-    rest = FloorDiv(rest, Expr::Int(indices[d]));
-  }
-  return at;
+  return IndexOfFlat(update, {indices.begin(), indices.end() - 1});
 }
 
 // Whether candidate `update` hits the element at `index` of spec.target.

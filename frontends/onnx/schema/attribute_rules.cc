@@ -62,6 +62,9 @@ constexpr AttributeRule kRules[] = {
     {"MaxPool", "storage_order", kFlag, 8},
     {"MaxPool", "ceil_mode", kFlag, 10},
     {"MaxPool", "dilations", kPositives, 10},
+    {"MaxUnpool", "kernel_shape", kPositives, 9, kEver, kRequired},
+    {"MaxUnpool", "pads", kNaturals},
+    {"MaxUnpool", "strides", kPositives},
 
     // Reductions and positions.
     {kReductions, "keepdims", kFlag},

@@ -2,6 +2,7 @@
 // outside the input; averages then divide.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -15,6 +16,8 @@
 
 namespace tilewright {
 namespace {
+
+using Index = absl::Span<const Expr>;
 
 absl::Status InferPool(OpContext& op, TypeClass wanted) {
   TW_RETURN_IF_ERROR(RequireType(op, 0, wanted));
@@ -95,16 +98,67 @@ TensorId PoolReduction(ImportContext& in, const std::vector<WindowDim>& window,
 
 Expr Itself(const Expr& x) { return x; }
 
+// Where in the flattened input each window has its maximum; of several, the
+// first. What lies outside comes behind all that is inside.
+TensorId MaxPositions(ImportContext& in, const std::vector<WindowDim>& window,
+                      std::string name) {
+  const Shape& shape = in.op().shape(0);
+  const DType acc = Combiner::DefaultAccumulator(in.op().dtype(0));
+  const TensorId x = in.input(0);
+  const PoolAxes axes = AxesOf(in.op(), window);
+  const auto unless_outside = [&](Index out, Index over, const Expr& outside,
+                                  const auto& value) {
+    const Position position = PositionOf(window, out, over);
+    return position.inside
+               ? SelectExpr(position.inside, value(position.at), outside)
+               : value(position.at);
+  };
+  return in.ArgReduction(
+      std::move(name), axes.out, axes.over, Combiner::Kind::kArgMax, "pool",
+      [&](Index out, Index over) {
+        return unless_outside(out, over, Lowest(acc),
+                              [&](const std::vector<Expr>& at) {
+                                return CastTo(acc, in.At(x, at));
+                              });
+      },
+      [&](Index out, Index over) {
+        return unless_outside(out, over, Highest(DType::kInt64),
+                              [&](const std::vector<Expr>& at) {
+                                return FlatPosition(at, shape);
+                              });
+      });
+}
+
+// Output 1 counts the positions of each plane row by row, or with
+// storage_order 1 column by column.
+void EmitIndices(ImportContext& in, const std::vector<WindowDim>& window) {
+  const OpContext& op = in.op();
+  if (op.Int("storage_order", 0) == 0) {
+    in.SetOutput(1, MaxPositions(in, window, in.Name(1)));
+    return;
+  }
+  const Shape& shape = op.shape(0);
+  const TensorId rows = MaxPositions(in, window, in.Name(1, "rows"));
+  in.EmitElementwise(1, "columns", [&](Index index) {
+    std::vector<Expr> at =
+        IndexOfFlat(in.At(rows, {index.begin(), index.end()}), shape);
+    Shape turned = shape;
+    std::reverse(at.begin() + 2, at.end());
+    std::reverse(turned.begin() + 2, turned.end());
+    return FlatPosition(at, turned);
+  });
+}
+
 absl::Status ImportMaxPool(ImportContext& in) {
   const OpContext& op = in.op();
-  if (op.has_output(1)) {
-    return op.Unsupported("the second output, Indices,");
-  }
   TW_ASSIGN_OR_RETURN(const std::vector<WindowDim> window,
                       ReadWindow(op, op.shape(0), {}));
-  in.SetOutput(
-      0, PoolReduction(in, window, in.Name(), op.dtype(0), Combiner::Kind::kMax,
-                       Lowest(op.dtype(0)), Itself));
+  if (op.has_output(0)) {
+    in.SetOutput(
+        0, PoolReduction(in, window, in.Name(), op.dtype(0),
+                         Combiner::Kind::kMax, Lowest(op.dtype(0)), Itself));
+  }
+  if (op.has_output(1)) EmitIndices(in, window);
   return absl::OkStatus();
 }
 
