@@ -36,6 +36,7 @@ absl::Span<const OpDef> RotaryOps();
 absl::Span<const OpDef> AttentionOps();
 absl::Span<const OpDef> GridSampleOps();
 absl::Span<const OpDef> AffineGridOps();
+absl::Span<const OpDef> RoiAlignOps();
 absl::Span<const OpDef> SelectionOps();
 absl::Span<const OpDef> WindowFunctionOps();
 absl::Span<const OpDef> MelOps();

@@ -37,6 +37,7 @@ OpTable::OpTable() {
                                                AttentionOps(),
                                                GridSampleOps(),
                                                AffineGridOps(),
+                                               RoiAlignOps(),
                                                SelectionOps(),
                                                WindowFunctionOps(),
                                                MelOps(),
