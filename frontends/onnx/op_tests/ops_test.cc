@@ -165,6 +165,20 @@ TEST(OpsTest, PoolsTakeTheirAttributes) {
              {1, 1, 3}, {-1, -2, -4});
   ExpectNear(RunNode(17, "GlobalAveragePool", {x}), {1, 1, 1}, {-3});
   ExpectNear(RunNode(17, "GlobalMaxPool", {x}), {1, 1, 1}, {-1});
+  ExpectNear(RunNode(17, "GlobalLpPool", {x}), {1, 1, 1}, {std::sqrt(55.0F)});
+  ExpectNear(RunNode(17, "GlobalLpPool", {x}, {},
+                     [](NodeBuilder n) { n.Int("p", 1); }),
+             {1, 1, 1}, {15});
+  ExpectNear(RunNode(17, "GlobalLpPool", {x}, {},
+                     [](NodeBuilder n) { n.Int("p", 3); }),
+             {1, 1, 1}, {std::cbrt(225.0F)});
+  ExpectNear(RunNode(17, "LpPool", {x}, {},
+                     [&](NodeBuilder n) {
+                       three(n);
+                       n.Int("p", 3);
+                     }),
+             {1, 1, 3},
+             {std::cbrt(126.0F), std::cbrt(160.0F), std::cbrt(72.0F)});
 }
 
 TEST(OpsTest, ReductionsTakeAxesAsAttributeThenAsInput) {

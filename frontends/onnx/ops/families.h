@@ -30,6 +30,7 @@ absl::Span<const OpDef> ResizeOps();
 absl::Span<const OpDef> QuantizeOps();
 absl::Span<const OpDef> IntegerOps();  // sums of products of 8-bit integers
 absl::Span<const OpDef> EinsumOps();
+absl::Span<const OpDef> DeterminantOps();
 absl::Span<const OpDef> LossOps();
 absl::Span<const OpDef> BitwiseOps();
 absl::Span<const OpDef> RotaryOps();

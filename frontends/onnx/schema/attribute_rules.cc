@@ -56,7 +56,7 @@ constexpr AttributeRule kRules[] = {
     {"AveragePool", "count_include_pad", kFlag, 7},
     {"AveragePool", "ceil_mode", kFlag, 10},
     {"AveragePool", "dilations", kPositives, 19},
-    {"LpPool", "p", kPositive, 2},
+    {"GlobalLpPool LpPool", "p", kPositive, 2},
     {"LpPool", "ceil_mode", kFlag, 18},
     {"LpPool", "dilations", kPositives, 18},
     {"MaxPool", "storage_order", kFlag, 8},

@@ -57,7 +57,7 @@ constexpr TypeRule kRules[] = {
     {"Reshape Tile", 6, {kOld, kI64}},
     {"And Or Xor", 6, {kBool}},
     {"AveragePool Ceil Clip Dropout Elu Exp Flatten Floor GlobalAveragePool "
-     "GlobalMaxPool HardSigmoid Hardmax LRN LeakyRelu Log "
+     "GlobalLpPool GlobalMaxPool HardSigmoid Hardmax LRN LeakyRelu Log "
      "LogSoftmax LpNormalization LpPool Max MaxPool Mean Min Pad Reciprocal "
      "Relu Selu Sigmoid Softmax Softplus Softsign Sqrt Sum Tanh",
      6,
@@ -118,7 +118,7 @@ constexpr TypeRule kRules[] = {
     {"TopK", 11, {kOldNumber, kI64}},
     {"ScatterND", 11, {kOld, kI64, kOld}},
     {"DynamicQuantizeLinear", 11, {kF32}},
-    {"Round", 11, {kOldFloat}},
+    {"Det Round", 11, {kOldFloat}},
     {"Clip", 11, {kOldFloat}},
     {"BitShift", 11, {kUnsigned}},
     {"Range", 11, {kI16 | kIndex | kF32 | kF64}},
@@ -216,7 +216,7 @@ constexpr TypeRule kRules[] = {
      {kByte, kF16 | kBf16 | kF32, kByte, kByte, kF16 | kBf16 | kF32, kByte,
       kF16 | kBf16 | kF32, kByte}},
     {"Acos Acosh Asin Asinh Atan Atanh AveragePool Conv ConvTranspose Cos Cosh "
-     "Elu GlobalAveragePool GlobalMaxPool HardSigmoid "
+     "Det Elu GlobalAveragePool GlobalLpPool GlobalMaxPool HardSigmoid "
      "HardSwish InstanceNormalization LpNormalization LpPool Mish Round Selu "
      "Sin Sinh Softplus Softsign Tan ThresholdedRelu",
      22,

@@ -2,6 +2,7 @@
 // outside the input; averages then divide.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -83,7 +84,8 @@ Position PositionOf(const std::vector<WindowDim>& window,
 // F of the elements, `outside` elsewhere.
 TensorId PoolReduction(ImportContext& in, const std::vector<WindowDim>& window,
                        std::string name, DType dtype, Combiner::Kind kind,
-                       const Expr& outside, Expr (*f)(const Expr&)) {
+                       const Expr& outside,
+                       const std::function<Expr(const Expr&)>& f) {
   const TensorId x = in.input(0);
   const PoolAxes axes = AxesOf(in.op(), window);
   return in.Reduction(
@@ -263,33 +265,43 @@ absl::Status ImportGlobalMaxPool(ImportContext& in) {
 }
 
 // (sum of |x|^p)^(1/p).
-absl::Status ImportLpPool(ImportContext& in) {
+absl::Status EmitLpPool(ImportContext& in,
+                        const std::vector<WindowDim>& window) {
   const OpContext& op = in.op();
   const int64_t p = op.Int("p", 2);
-  if (p != 1 && p != 2) return op.Unsupported("p = ", p);
-  TW_ASSIGN_OR_RETURN(const std::vector<WindowDim> window,
-                      ReadWindow(op, op.shape(0), {}));
   const DType acc = Combiner::DefaultAccumulator(op.dtype(0));
+  const auto power = [&](const Expr& x) {
+    const Expr wide = CastTo(acc, x);
+    if (p == 2) return Mul(wide, wide);
+    const Expr size = Unary(Op::kAbs, wide);
+    return p == 1
+               ? size
+               : Binary(Op::kPow, size, Literal(acc, static_cast<double>(p)));
+  };
   const TensorId sum = PoolReduction(
       in, window, in.Name(0, p == 1 ? "" : "sum"), p == 1 ? op.dtype(0) : acc,
-      Combiner::Kind::kSum, Literal(acc, 0),
-      p == 1 ? +[](const Expr& x) {
-        return CastTo(Combiner::DefaultAccumulator(x.dtype()),
-                      Unary(Op::kAbs, x));
-      }
-             : +[](const Expr& x) {
-                 const Expr wide =
-                     CastTo(Combiner::DefaultAccumulator(x.dtype()), x);
-                 return Binary(Op::kMul, wide, wide);
-               });
+      Combiner::Kind::kSum, Literal(acc, 0), power);
   if (p == 1) {
     in.SetOutput(0, sum);
     return absl::OkStatus();
   }
-  in.EmitElementwise(0, "lppool", [&](absl::Span<const Expr> index) {
-    return Unary(Op::kSqrt, in.Load(sum, index));
+  in.EmitElementwise(0, "lppool", [&](Index index) {
+    const Expr total = in.Load(sum, index);
+    return p == 2 ? Unary(Op::kSqrt, total)
+                  : Binary(Op::kPow, total,
+                           Literal(acc, 1 / static_cast<double>(p)));
   });
   return absl::OkStatus();
+}
+
+absl::Status ImportLpPool(ImportContext& in) {
+  TW_ASSIGN_OR_RETURN(const std::vector<WindowDim> window,
+                      ReadWindow(in.op(), in.op().shape(0), {}));
+  return EmitLpPool(in, window);
+}
+
+absl::Status ImportGlobalLpPool(ImportContext& in) {
+  return EmitLpPool(in, GlobalWindow(in.op()));
 }
 
 constexpr OpDef kOps[] = {
@@ -297,6 +309,7 @@ constexpr OpDef kOps[] = {
     {"AveragePool", 6, 1, 1, InferAveragePool, ImportAveragePool},
     {"LpPool", 6, 1, 1, InferAveragePool, ImportLpPool},
     {"GlobalAveragePool", 6, 1, 1, InferGlobalPool, ImportGlobalAveragePool},
+    {"GlobalLpPool", 6, 1, 1, InferGlobalPool, ImportGlobalLpPool},
     {"GlobalMaxPool", 6, 1, 1, InferGlobalPool, ImportGlobalMaxPool},
 };
 
