@@ -2,6 +2,7 @@
 // that writes each element where its index says.
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
