@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "tilegraph/analysis/families.h"
 #include "tilegraph/expr/expr.h"
 #include "tilegraph/ir/combiner.h"
 #include "tilegraph/rewrite/converted_tensors.h"
@@ -49,18 +50,20 @@ class Widener {
   }
 
  private:
-  bool IsReused(const Tensor& source, double steps) const {
-    return source.kind != TensorKind::kConstant &&
+  bool IsReused(const Tensor& source, double steps, bool convolves) const {
+    return (convolves || source.kind != TensorKind::kConstant) &&
            std::find(narrow_.begin(), narrow_.end(), source.dtype) !=
                narrow_.end() &&
            steps >= kLeastUses * ElementsOf(source);
   }
 
   // What the compute reuses and casts to f32 wherever it reads it.
-  std::set<TensorId> ReusedBy(const Compute& compute) const {
-    const double steps = StepsOf(compute);
+  std::set<TensorId> ReusedBy(const Tensor& tensor) const {
+    const double steps = StepsOf(tensor.compute);
+    const auto convolution = AsConvolution(old_, tensor.id);
+    const bool convolves = convolution && convolution->dense;
     std::map<TensorId, int> loads, casts;
-    for (const Expr& body : compute.body) {
+    for (const Expr& body : tensor.compute.body) {
       Visit(body, [&](const Expr& e) {
         if (e.op() == Op::kLoad) ++loads[e.source()];
         if (IsCastLoad(e)) ++casts[e.operand(0).source()];
@@ -68,7 +71,8 @@ class Widener {
     }
     std::set<TensorId> reused;
     for (const auto& [source, count] : casts) {
-      if (count == loads[source] && IsReused(old_.tensor(source), steps))
+      if (count == loads[source] &&
+          IsReused(old_.tensor(source), steps, convolves))
         reused.insert(source);
     }
     return reused;
@@ -80,7 +84,7 @@ class Widener {
   }
 
   TensorId Widened(const Tensor& tensor) {
-    const std::set<TensorId> reused = ReusedBy(tensor.compute);
+    const std::set<TensorId> reused = ReusedBy(tensor);
     if (reused.empty()) return CopyTensor(tensor, ids_, new_);
     Compute compute = tensor.compute;
     for (Expr& body : compute.body) {

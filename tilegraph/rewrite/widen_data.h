@@ -3,8 +3,9 @@
 // Arithmetic is f32. A contraction takes elements of its data one by one, for a
 // vector of results each, and a conversion of one costs as much as that of a
 // vector: 3x3 convolutions of f16 ran at 30 % of the peak. Converted once,
-// several together, they cost little. Constants stay as they are: they are read
-// in vectors, and often from memory.
+// several together, they cost little. The weights of dense convolutions, which
+// Winograd's tiles may take, are converted when compiling; other constants stay
+// as they are, since they are read in vectors, and often from memory.
 #ifndef TILEWRIGHT_TILEGRAPH_REWRITE_WIDEN_DATA_H_
 #define TILEWRIGHT_TILEGRAPH_REWRITE_WIDEN_DATA_H_
 
@@ -15,9 +16,9 @@
 
 namespace tilewright {
 
-// Every sum that casts elements of a computed or given tensor of one of these
-// types to f32, each 16 times or more on average, reads them from that tensor
-// in f32, "NAME.f32". Results do not change.
+// Every sum that casts elements of such a tensor, of one of these types, to
+// f32, each 16 times or more on average, reads them from that tensor in f32,
+// "NAME.f32". Results do not change.
 RewrittenGraph WidenReusedData(const TensorGraph& graph,
                                absl::Span<const DType> narrow);
 

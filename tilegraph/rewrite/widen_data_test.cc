@@ -1,8 +1,10 @@
 #include "tilegraph/rewrite/widen_data.h"
 
 #include <string>
+#include <tuple>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tilegraph/ir/verifier.h"
@@ -24,7 +26,7 @@ std::string Rewritten(const std::string& text) {
   return PrintText(rewritten.graph);
 }
 
-// Each element of X is taken by 16 columns, of a constant nothing changes.
+// Each element of X is taken by 16 columns.
 TEST(WidenDataTest, ReusedDataAreConvertedOnce) {
   const std::string text = Rewritten(R"(
       X: f16[2, 4] = placeholder
@@ -49,6 +51,24 @@ TEST(WidenDataTest, FramesOfZerosAreOfConvertedData) {
   EXPECT_THAT(text, HasSubstr("P.f32: f32[10] = compute (i: 10) { select("));
   EXPECT_THAT(text, HasSubstr("{ P.f32[i + k] }"));
   EXPECT_THAT(text, Not(HasSubstr("P: f16")));
+}
+
+TEST(WidenDataTest, OfConstantsThoseOfConvolutions) {
+  for (const auto& [columns, dims, index, wide] :
+       {std::tuple<const char*, const char*, const char*, bool>{
+            "n: 1, o: 4, h: 6, w: 6", "1, 4, 6, 6", "n, c, h, w", true},
+        {"m: 36, o: 4", "36, 4", "m, c", false}}) {
+    const std::string text = Rewritten(absl::StrCat(
+        "X: f32[", wide ? "1, 2, 6, 6" : "36, 2",
+        "] = placeholder\n"
+        "W: f16[4, 2] = constant { 1, 2, 3, 4, 5, 6, 7, 8 }\n"
+        "T: f32[",
+        dims, "] = compute (", columns, ") reduce (c: 2) sum:f32 { X[", index,
+        "] * cast:f32(W[o, c]) }\nreturn T\n"));
+    EXPECT_EQ(text.find("W.f32: f32[4, 2] = constant") != std::string::npos,
+              wide)
+        << text;
+  }
 }
 
 TEST(WidenDataTest, OtherDataStay) {
