@@ -91,12 +91,34 @@ TEST(TopKTest, IsTheBeginningOfAStableSort) {
   }
 }
 
+// The largest, if they are few, are picked one by one, from blocks of 32 or
+// more: the last one is nearly empty.
+TEST(TopKTest, PickedFromBlocksToo) {
+  Random random(9);
+  for (const auto& [n, k] : std::vector<std::pair<int64_t, int64_t>>{
+           {33, 5}, {129, 32}, {577, 1}, {705, 7}, {1025, 20}})
+    ExpectBeginningOfAStableSort(random, n, k, true);
+}
+
+// Every element of the first block is picked, and nothing of it is left.
+TEST(TopKTest, ABlockMayBecomeEmpty) {
+  Given x = {{129}, Values(129, -INFINITY)};
+  std::fill(x.values.begin(), x.values.begin() + 32, 1.0F);
+  Values first(32);
+  std::iota(first.begin(), first.end(), 0.0F);
+  ExpectNear(TopK(x, 32, 0, true, 1), {32}, first);
+  x.values[0] = -INFINITY;
+  first.erase(first.begin());
+  first.push_back(0);
+  ExpectNear(TopK(x, 32, 0, true, 1), {32}, first);
+}
+
 // One more than whole blocks, so that nearly all of the last block is filling.
 TEST(TopKTest, InRoundsToo) {
   Random random(8);
   for (const bool largest : {false, true}) {
-    for (const auto& [n, k] :
-         std::vector<std::pair<int64_t, int64_t>>{{577, 1}, {705, 7}}) {
+    for (const auto& [n, k] : std::vector<std::pair<int64_t, int64_t>>{
+             {577, 1}, {705, 7}, {1500, 40}}) {
       ASSERT_GT(TopKRounds(n, k).size(), 1u);
       ExpectBeginningOfAStableSort(random, n, k, largest);
     }

@@ -1,7 +1,8 @@
 // The first elements of each row in their order. Without sorting in the
-// language: an element's rank is how many come before it, and place r has the
-// element of rank r, block by block and round by round (top_k_rounds.h). All
-// steps are alike, and the answer is the same on every device.
+// language: a few are picked one after the other (top_k_picks.h). Of more, an
+// element's rank is how many come before it, and place r has the element of
+// rank r, block by block and round by round (top_k_rounds.h). All steps are
+// alike, and the answer is the same on every device.
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -16,7 +17,9 @@
 #include "frontends/onnx/graph/op_def.h"
 #include "frontends/onnx/ops/common.h"
 #include "frontends/onnx/ops/families.h"
+#include "frontends/onnx/ops/selection/top_k_picks.h"
 #include "frontends/onnx/ops/selection/top_k_rounds.h"
+#include "frontends/onnx/ops/selection/top_k_spec.h"
 
 namespace tilewright {
 namespace {
@@ -27,11 +30,23 @@ using Index = absl::Span<const Expr>;
 constexpr int64_t kMostComparisons = int64_t{1} << 33;
 constexpr int64_t kMostExtent = int64_t{1} << 30;
 
-struct TopKSpec {
-  int axis = 0;
-  int64_t count = 0;
-  bool largest = true;
+// A step of a pick waits for the one before, comparisons do not: that many take
+// as long.
+constexpr int64_t kComparisonsOfPickStep = 4;
+
+struct Way {
+  bool picks;
+  int64_t comparisons;  // of one row
 };
+
+Way ChooseWay(const TopKSpec& spec, DType dtype, int64_t extent) {
+  const Way rounds = {false,
+                      Comparisons(TopKRounds(extent, spec.count), spec.count)};
+  if (!CanPick(spec, dtype)) return rounds;
+  const Way picks = {true,
+                     kComparisonsOfPickStep * PickSteps(extent, spec.count)};
+  return picks.comparisons < rounds.comparisons ? picks : rounds;
+}
 
 absl::StatusOr<TopKSpec> ReadTopK(const OpContext& op) {
   TopKSpec spec;
@@ -52,8 +67,8 @@ absl::StatusOr<TopKSpec> ReadTopK(const OpContext& op) {
   if (spec.count == 0) return spec;
   const int64_t rows = Product(op.shape(0), 0, op.shape(0).size()) / extent;
   if (extent > kMostExtent ||
-      rows > kMostComparisons /
-                 Comparisons(TopKRounds(extent, spec.count), spec.count)) {
+      rows >
+          kMostComparisons / ChooseWay(spec, op.dtype(0), extent).comparisons) {
     return op.Unsupported("the first ", spec.count, " of each of ", rows,
                           " rows of ", extent, " elements");
   }
@@ -67,15 +82,6 @@ absl::Status InferTopK(OpContext& op) {
   op.SetOutput(0, op.dtype(0), shape);
   op.SetOutput(1, DType::kInt64, std::move(shape));
   return absl::OkStatus();
-}
-
-// Whether `a` comes before `b` whatever their places; NaN is the largest.
-Expr Precedes(const Expr& a, const Expr& b, bool largest) {
-  if (!IsFloat(a.dtype())) return Binary(largest ? Op::kGt : Op::kLt, a, b);
-  const Expr number = largest ? b : a;
-  return Binary(Op::kAnd,
-                Unary(Op::kNot, Binary(largest ? Op::kLe : Op::kGe, a, b)),
-                Binary(Op::kEq, number, number));
 }
 
 // Elements that may be among the first, in their order along the axis.
@@ -92,34 +98,21 @@ class TopKRows {
   TopKRows(ImportContext& in, const TopKSpec& spec)
       : in_(in), spec_(spec), shape_(in.op().shape(0)) {}
 
-  void Emit() {
-    const TensorId x = in_.input(0);
+  // The places of the first elements, i64.
+  TensorId Run(std::string name) {
     const int64_t extent = shape_[spec_.axis];
-    Candidates candidates = {x, std::nullopt, extent};
+    Candidates candidates = {in_.input(0), std::nullopt, extent};
     const std::vector<TopKRound> rounds = TopKRounds(extent, spec_.count);
     for (size_t i = 0; i + 1 < rounds.size(); ++i)
       candidates = FirstOfBlocks(candidates, rounds[i], absl::StrCat(i, "."));
     const TensorId element = FirstElements(candidates, rounds.back(), "");
-    const auto place_of = [&](Index index) {
-      return PlaceOf(
-          candidates,
-          in_.At(element, InBlock(index, Expr::Int(0), index[spec_.axis])),
-          index);
-    };
-    TensorId place;
-    if (in_.op().has_output(1)) {
-      in_.EmitElementwise(1, "place", place_of);
-      place = in_.outputs()[1];
-    } else {
-      place = in_.Elementwise(in_.Name(0, "place"), DType::kInt64,
-                              Flat(spec_.count), "place", place_of);
-    }
-    if (in_.op().has_output(0)) {
-      in_.EmitElementwise(0, "top_k", [&](Index index) {
-        return in_.At(
-            x, Along(index, PositionFromData(in_.Load(place, index), extent)));
-      });
-    }
+    return in_.Elementwise(
+        std::move(name), DType::kInt64, Flat(spec_.count), "place",
+        [&](Index index) {
+          const Expr at =
+              in_.At(element, InBlock(index, Expr::Int(0), index[spec_.axis]));
+          return PlaceOf(candidates, at, index);
+        });
   }
 
  private:
@@ -250,9 +243,24 @@ class TopKRows {
 };
 
 absl::Status ImportTopK(ImportContext& in) {
-  TW_ASSIGN_OR_RETURN(const TopKSpec spec, ReadTopK(in.op()));
+  const OpContext& op = in.op();
+  TW_ASSIGN_OR_RETURN(const TopKSpec spec, ReadTopK(op));
   // Nobody reads what is empty.
-  if (spec.count > 0) TopKRows(in, spec).Emit();
+  if (spec.count == 0) return absl::OkStatus();
+  const int64_t extent = op.shape(0)[spec.axis];
+  std::string name = op.has_output(1) ? in.Name(1) : in.Name(0, "place");
+  const TensorId place = ChooseWay(spec, op.dtype(0), extent).picks
+                             ? PickFirst(in, spec, std::move(name))
+                             : TopKRows(in, spec).Run(std::move(name));
+  if (op.has_output(1)) in.SetOutput(1, place);
+  if (op.has_output(0)) {
+    const TensorId x = in.input(0);
+    in.EmitElementwise(0, "top_k", [&](Index index) {
+      std::vector<Expr> at(index.begin(), index.end());
+      at[spec.axis] = PositionFromData(in.Load(place, index), extent);
+      return in.At(x, std::move(at));
+    });
+  }
   return absl::OkStatus();
 }
 
