@@ -12,6 +12,7 @@
 #include "tilegraph/plan/channel_order.h"
 #include "tilegraph/plan/plan_draft.h"
 #include "tilegraph/rewrite/bands.h"
+#include "tilegraph/rewrite/plain_copies.h"
 #include "tilegraph/rewrite/winograd.h"
 
 namespace tilewright {
@@ -80,8 +81,7 @@ class LayoutChooser {
     const Layout last = ChannelsLast(shape);
     const bool whole = channels % block == 0;
     const Layout blocked = ChannelsInBlocks(shape, block);
-    const int64_t padded = (channels + block - 1) / block * block;
-    const bool nearly_whole = 3 * padded <= 4 * channels;
+    const bool nearly_whole = ChannelsFillBlocks(channels, block);
     if (const std::optional<ConvolutionRoles> convolution =
             AsConvolution(draft_.graph, group.members[0])) {
       if (channels > 1 && EndsInChannels(output.id, last))

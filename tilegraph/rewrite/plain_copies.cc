@@ -59,12 +59,10 @@ std::vector<bool> EndingModel(const TensorGraph& graph) {
   return ending;
 }
 
-// At most a quarter of the lanes would be empty.
 bool FillsBlocks(const Tensor& tensor, int64_t block) {
-  if (tensor.shape.size() < 3) return false;
-  const int64_t channels = tensor.static_shape()[ConvolutionRoles::kChannels];
-  const int64_t padded = (channels + block - 1) / block * block;
-  return 3 * padded <= 4 * channels;
+  return tensor.shape.size() >= 3 &&
+         ChannelsFillBlocks(tensor.static_shape()[ConvolutionRoles::kChannels],
+                            block);
 }
 
 // Whether vectors of channels would be emptier than that: half of each, or some
@@ -123,6 +121,11 @@ TensorId AddCopy(const Tensor& tensor, TensorId source, TensorGraph& graph) {
 }
 
 }  // namespace
+
+bool ChannelsFillBlocks(int64_t channels, int64_t block) {
+  const int64_t padded = (channels + block - 1) / block * block;
+  return 3 * padded <= 4 * channels;
+}
 
 RewrittenGraph CopyConvolvedOutputs(const TensorGraph& old,
                                     int64_t channel_block) {

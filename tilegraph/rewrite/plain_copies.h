@@ -12,6 +12,10 @@
 
 namespace tilewright {
 
+// Whether at most a quarter of the lanes are empty where a tensor with so many
+// channels has them in blocks.
+bool ChannelsFillBlocks(int64_t channels, int64_t block);
+
 // Outputs of a model are plain. Gives every one that is a dense convolution, or
 // a chain of elementwise maps behind one, a copy that leaves the graph in its
 // place (ComputeRole::kPlainCopy) and is a group of its own. Outputs with few

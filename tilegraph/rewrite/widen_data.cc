@@ -27,13 +27,6 @@ double StepsOf(const Compute& compute) {
   return steps;
 }
 
-double ElementsOf(const Tensor& tensor) {
-  double elements = 1;
-  for (const int64_t extent : tensor.static_shape())
-    elements *= static_cast<double>(extent);
-  return elements;
-}
-
 class Widener {
  public:
   Widener(const TensorGraph& old, absl::Span<const DType> narrow)
@@ -54,7 +47,7 @@ class Widener {
     return (convolves || source.kind != TensorKind::kConstant) &&
            std::find(narrow_.begin(), narrow_.end(), source.dtype) !=
                narrow_.end() &&
-           steps >= kLeastUses * ElementsOf(source);
+           steps >= kLeastUses * static_cast<double>(source.num_elements());
   }
 
   // What the compute reuses and casts to f32 wherever it reads it.

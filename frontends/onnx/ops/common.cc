@@ -196,6 +196,13 @@ Expr Quantized(const Expr& value, const Expr& zero, DType to, int narrow_bits) {
   return CastTo(to, Binary(Op::kMin, result, Literal(work, high)));
 }
 
+std::vector<NamedAxis> AxesOf(const Shape& shape) {
+  std::vector<NamedAxis> axes;
+  for (size_t d = 0; d < shape.size(); ++d)
+    axes.push_back({absl::StrCat("d", d), shape[d]});
+  return axes;
+}
+
 int64_t Product(const Shape& shape, size_t begin, size_t end) {
   int64_t product = 1;
   for (size_t i = begin; i < end; ++i) product *= shape[i];

@@ -102,6 +102,9 @@ TensorId ReduceDims(ImportContext& in, std::string name, DType dtype,
 Expr Quantized(const Expr& value, const Expr& zero, DType to,
                int narrow_bits = 0);
 
+// The axes d0, d1, ... of something with `shape`.
+std::vector<NamedAxis> AxesOf(const Shape& shape);
+
 // Product of the extents in [begin, end).
 int64_t Product(const Shape& shape, size_t begin, size_t end);
 

@@ -90,15 +90,12 @@ class Scan {
     Shape result(shape.begin(), shape.begin() + axis_);
     result.insert(result.end(), extents.begin(), extents.end());
     result.insert(result.end(), shape.begin() + axis_ + 1, shape.end());
-    std::vector<NamedAxis> axes;
-    for (size_t d = 0; d < result.size(); ++d) {
-      axes.push_back({absl::StrCat("d", d), result[d]});
-    }
     const bool cut = length < shape[axis_];
     const bool ragged = cut && shape[axis_] % length != 0;
     return in_.Reduction(
-        std::move(name), dtype, axes, {{"k", length}}, Combiner::Kind::kSum,
-        "cumsum", [&](absl::Span<const Expr> index, absl::Span<const Expr> k) {
+        std::move(name), dtype, AxesOf(result), {{"k", length}},
+        Combiner::Kind::kSum, "cumsum",
+        [&](absl::Span<const Expr> index, absl::Span<const Expr> k) {
           const auto here = index.subspan(axis_, extents.size());
           const auto behind = index.subspan(axis_ + extents.size());
           const Expr position = cut ? here[0] * Expr::Int(length) + k[0] : k[0];

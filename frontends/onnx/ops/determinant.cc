@@ -71,11 +71,9 @@ class Elimination {
 
   // Takes the first column's pivot and its row out of the matrix.
   void Step() {
-    std::vector<NamedAxis> axes;
-    for (const int64_t extent : batch_)
-      axes.push_back({absl::StrCat("d", axes.size()), extent});
     const TensorId found = in_.ArgReduction(
-        Name("row"), axes, {{"row", rows_}}, Combiner::Kind::kArgMax, "pivot",
+        Name("row"), AxesOf(batch_), {{"row", rows_}}, Combiner::Kind::kArgMax,
+        "pivot",
         [&](Index index, Index over) {
           return Unary(Op::kAbs, At(index, over[0], Expr::Int(0)));
         },

@@ -130,13 +130,9 @@ absl::Status ImportResize(ImportContext& in) {
                         Interpolation::Create(in, spec, d, shape[d], acc));
     const TensorId source = PadFor(in, absl::StrCat("pad", d), x, {along});
     shape[d] = spec.shape[d];
-    std::vector<NamedAxis> out;
-    for (size_t k = 0; k < shape.size(); ++k) {
-      out.push_back({absl::StrCat("d", k), shape[k]});
-    }
     x = in.Reduction(
         in.Name(0, is_last ? "" : absl::StrCat("along", d)),
-        is_last ? op.dtype(0) : acc, out, {{"tap", along.taps()}},
+        is_last ? op.dtype(0) : acc, AxesOf(shape), {{"tap", along.taps()}},
         Combiner::Kind::kSum, "resize",
         [&](absl::Span<const Expr> index, absl::Span<const Expr> tap) {
           std::vector<Expr> at(index.begin(), index.end());

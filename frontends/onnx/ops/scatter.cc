@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "base/status_macros.h"
 #include "frontends/onnx/graph/op_def.h"
@@ -215,14 +214,6 @@ absl::StatusOr<HostTensor> LastHits(const OpContext& op,
     }
   }
   return last;
-}
-
-std::vector<NamedAxis> AxesOf(const Shape& shape) {
-  std::vector<NamedAxis> axes;
-  for (size_t d = 0; d < shape.size(); ++d) {
-    axes.push_back({absl::StrCat("d", d), shape[d]});
-  }
-  return axes;
 }
 
 absl::Status ImportReplacing(ImportContext& in, const ScatterSpec& spec) {

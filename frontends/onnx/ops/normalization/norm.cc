@@ -2,7 +2,6 @@
 #include <cmath>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "base/status_macros.h"
 #include "frontends/onnx/graph/op_def.h"
@@ -282,13 +281,9 @@ absl::Status ImportLrn(ImportContext& in) {
   const double bias = op.Float("bias", 1);
   const Shape& shape = op.shape(0);
   const TensorId x = in.input(0);
-  std::vector<NamedAxis> axes;
-  for (size_t d = 0; d < shape.size(); ++d) {
-    axes.push_back({absl::StrCat("d", d), shape[d]});
-  }
   const TensorId squares = in.Reduction(
-      in.Name(0, "squares"), acc, axes, {{"near", size}}, Combiner::Kind::kSum,
-      "pool", [&](Index index, Index near) {
+      in.Name(0, "squares"), acc, AxesOf(shape), {{"near", size}},
+      Combiner::Kind::kSum, "pool", [&](Index index, Index near) {
         std::vector<Expr> at(index.begin(), index.end());
         at[1] = index[1] + near[0] - Expr::Int((size - 1) / 2);
         const Expr inside = InBounds(at[1], shape[1], true, true);

@@ -181,12 +181,9 @@ absl::StatusOr<TensorId> LastWithIndex(ImportContext& in, const Shape& pooled) {
                           "same windows");
   }
   const Candidates candidates = is_near ? WindowsOver(op) : AllElements(shape);
-  std::vector<NamedAxis> axes;
-  for (const int64_t extent : pooled)
-    axes.push_back({absl::StrCat("d", axes.size()), extent});
   const TensorId indices = in.input(1);
   return in.Reduction(
-      in.Name(0, "last"), DType::kInt64, axes, candidates.axes,
+      in.Name(0, "last"), DType::kInt64, AxesOf(pooled), candidates.axes,
       Combiner::Kind::kMax, "scatter", [&](Index index, Index over) {
         const FramedIndex element = candidates.at(index, over);
         const Expr hits = Binary(Op::kEq, in.At(indices, element.at),

@@ -219,14 +219,12 @@ absl::Status ImportGridSample(ImportContext& in) {
   const GridSpec spec = ReadGrid(op);
   const TensorId x = in.input(0);
   std::vector<GridDimension> dims;
-  std::vector<NamedAxis> axes, taps;
+  std::vector<NamedAxis> taps;
   for (int d = 0; d < spec.dims; ++d) {
     dims.emplace_back(in, spec, d, op.shape(0)[2 + d]);
     taps.push_back({absl::StrCat("tap", d), spec.taps});
   }
-  for (const int64_t extent : op.output(0).shape) {
-    axes.push_back({absl::StrCat("d", axes.size()), extent});
-  }
+  const std::vector<NamedAxis> axes = AxesOf(op.output(0).shape);
   const Terms term = [&](Index index, Index tap) {
     std::vector<Expr> at = {index[0], index[1]};
     Expr weight;

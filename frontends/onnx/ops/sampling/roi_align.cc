@@ -234,9 +234,7 @@ absl::Status ImportRoiAlign(ImportContext& in) {
                       RoiDimension::Create(in, spec, 1));
   const TensorId x = in.input(0);
   const TensorId images = in.input(2);
-  std::vector<NamedAxis> axes;
-  for (const int64_t extent : op.output(0).shape)
-    axes.push_back({absl::StrCat("d", axes.size()), extent});
+  const std::vector<NamedAxis> axes = AxesOf(op.output(0).shape);
   const std::vector<NamedAxis> taps = {{"sample0", rows.samples()},
                                        {"sample1", columns.samples()},
                                        {"tap0", 2},

@@ -127,10 +127,7 @@ class TopKRows {
     return shape;
   }
   std::vector<NamedAxis> BlockedAxes(int64_t blocks, int64_t extent) const {
-    std::vector<NamedAxis> axes;
-    for (const int64_t d : Blocked(blocks, extent))
-      axes.push_back({absl::StrCat("d", axes.size()), d});
-    return axes;
+    return AxesOf(Blocked(blocks, extent));
   }
 
   // An index into something flat, with the axis at `at`.

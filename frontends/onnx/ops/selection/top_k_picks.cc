@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "base/ceil_div.h"
+#include "frontends/onnx/ops/common.h"
 #include "tilegraph/ir/combiner.h"
 
 namespace tilewright {
@@ -64,10 +65,7 @@ class Picker {
     return shape;
   }
   std::vector<NamedAxis> AxesAlong(int64_t extent) const {
-    std::vector<NamedAxis> axes;
-    for (const int64_t d : Along(extent))
-      axes.push_back({absl::StrCat("d", axes.size()), d});
-    return axes;
+    return AxesOf(Along(extent));
   }
   // `index` with `at` along the axis.
   std::vector<Expr> At(Index index, const Expr& at) const {

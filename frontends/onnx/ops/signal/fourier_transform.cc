@@ -4,16 +4,14 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "frontends/onnx/ops/common.h"
 
 namespace tilewright {
 
 TensorId EmitTransform(ImportContext& in, std::string name,
                        const FourierSpec& spec, TensorId matrix,
                        const Shape& signals, const Sample& sample) {
-  std::vector<NamedAxis> axes;
-  for (const int64_t extent : signals)
-    axes.push_back({absl::StrCat("d", axes.size()), extent});
+  std::vector<NamedAxis> axes = AxesOf(signals);
   axes.push_back({"column", 2 * spec.bins});
   const bool is_complex = spec.parts == 2;
   std::vector<NamedAxis> terms = {{"term", spec.terms}};
