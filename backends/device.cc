@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 
 namespace tilewright::backends {
 namespace {
@@ -24,6 +25,18 @@ class PlainHostBuffer : public HostBuffer {
 };
 
 }  // namespace
+
+absl::Status Stream::CopyRows(void* to, int64_t to_stride_bytes,
+                              const void* from, int64_t from_stride_bytes,
+                              int64_t size_bytes, int64_t rows) {
+  auto* const target = static_cast<char*>(to);
+  const auto* const source = static_cast<const char*>(from);
+  for (int64_t row = 0; row < rows; ++row) {
+    TW_RETURN_IF_ERROR(Copy(target + row * to_stride_bytes,
+                            source + row * from_stride_bytes, size_bytes));
+  }
+  return absl::OkStatus();
+}
 
 absl::Status Stream::Replay(const CapturedWork&) {
   return absl::UnimplementedError("this stream captures nothing");

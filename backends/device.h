@@ -85,6 +85,11 @@ class Stream {
     return absl::OkStatus();
   }
   virtual absl::Status Copy(void* to, const void* from, int64_t size_bytes) = 0;
+  // `rows` runs of that size, so far apart at either end; runs written do not
+  // overlap. One command where the device has it, else a copy for each.
+  virtual absl::Status CopyRows(void* to, int64_t to_stride_bytes,
+                                const void* from, int64_t from_stride_bytes,
+                                int64_t size_bytes, int64_t rows);
   virtual absl::Status Fill(void* to, int byte, int64_t size_bytes) = 0;
   virtual absl::Status Synchronize() = 0;
 

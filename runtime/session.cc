@@ -29,15 +29,33 @@ absl::Status ZeroRepeated(backends::Stream& stream, const Zero& zero, char* to,
   return absl::OkStatus();
 }
 
+// The repeat that a stream is asked to do itself: that of most rows.
+int LongestRepeat(const Copy& copy) {
+  int longest = 0;
+  for (int i = 1; i < copy.repeats_size(); ++i) {
+    if (copy.repeats(i).count() > copy.repeats(longest).count()) longest = i;
+  }
+  return longest;
+}
+
+// Copies for every combination of repeats from `depth` on but number `rows`,
+// for each of which it copies rows.
 absl::Status CopyRepeated(backends::Stream& stream, const Copy& copy, char* to,
-                          const char* from, int depth) {
-  if (depth == copy.repeats_size())
-    return stream.Copy(to, from, copy.size_bytes());
+                          const char* from, int depth, int rows) {
+  if (copy.repeats().empty()) return stream.Copy(to, from, copy.size_bytes());
+  if (depth == copy.repeats_size()) {
+    const Copy::Repeat& row = copy.repeats(rows);
+    return stream.CopyRows(to, row.to_stride_bytes(), from,
+                           row.from_stride_bytes(), copy.size_bytes(),
+                           row.count());
+  }
+  if (depth == rows)
+    return CopyRepeated(stream, copy, to, from, depth + 1, rows);
   const Copy::Repeat& repeat = copy.repeats(depth);
   for (int64_t i = 0; i < repeat.count(); ++i)
     TW_RETURN_IF_ERROR(
         CopyRepeated(stream, copy, to + i * repeat.to_stride_bytes(),
-                     from + i * repeat.from_stride_bytes(), depth + 1));
+                     from + i * repeat.from_stride_bytes(), depth + 1, rows));
   return absl::OkStatus();
 }
 
@@ -186,7 +204,7 @@ absl::Status Session::Read(const Place& place, int64_t size_bytes, void* to) {
 absl::Status Session::RunCopy(const Copy& copy) {
   if (CrossesDevice(model_->program(), copy)) moved_bytes_ += BytesOf(copy);
   return CopyRepeated(*stream_, copy, Address(copy.to()), Address(copy.from()),
-                      0);
+                      /*depth=*/0, LongestRepeat(copy));
 }
 
 absl::Status Session::RunTogether(int i, int count) {

@@ -217,6 +217,45 @@ void ExpectMemory(const Backend& backend) {
             absl::StatusCode::kResourceExhausted);
 }
 
+// Rows out of one matrix into another and back, whatever lies between them.
+void ExpectCopiedRows(const Backend& backend) {
+  constexpr char kUntouched = 9;
+  TW_ASSERT_OK_AND_ASSIGN(const auto device, backend.device(1));
+  TW_ASSERT_OK_AND_ASSIGN(const auto stream, device->CreateStream());
+  Random random(2);
+  struct Case {
+    int64_t bytes, rows, host_stride, device_stride;
+  };
+  for (const auto& [bytes, rows, host_stride, device_stride] :
+       {Case{12, 5, 12, 20}, Case{1, 40, 7, 3}, Case{64, 1, 64, 64},
+        Case{100, 3, 100, 100}, Case{8, 4, 8, -8}, Case{4, 0, 4, 4}}) {
+    const int64_t size = 1024, half = size / 2;
+    const std::string input = SomeBytes(DType::kUInt8, size, random);
+    TW_ASSERT_OK_AND_ASSIGN(const auto buffer, device->Allocate(size));
+    char* const middle = static_cast<char*>(buffer->address()) + half;
+    ASSERT_THAT(stream->Fill(buffer->address(), kUntouched, size), IsOk());
+    ASSERT_THAT(stream->CopyRows(middle, device_stride, input.data(),
+                                 host_stride, bytes, rows),
+                IsOk());
+    std::string there(static_cast<size_t>(size), '\0');
+    std::string back(static_cast<size_t>(size), kUntouched);
+    ASSERT_THAT(stream->Copy(&there[0], buffer->address(), size), IsOk());
+    ASSERT_THAT(stream->CopyRows(&back[0], host_stride, middle, device_stride,
+                                 bytes, rows),
+                IsOk());
+    ASSERT_THAT(stream->Synchronize(), IsOk());
+    std::string wanted_there(static_cast<size_t>(size), kUntouched);
+    std::string wanted_back = wanted_there;
+    for (int64_t row = 0; row < rows; ++row) {
+      const std::string run = input.substr(row * host_stride, bytes);
+      wanted_there.replace(half + row * device_stride, bytes, run);
+      wanted_back.replace(row * host_stride, bytes, run);
+    }
+    EXPECT_EQ(there, wanted_there) << rows << " rows of " << bytes;
+    EXPECT_EQ(back, wanted_back) << rows << " rows of " << bytes;
+  }
+}
+
 // Captured work does nothing at first, then what it would have done, on what
 // buffers hold when it is replayed.
 void ExpectCapture(const Backend& backend) {
@@ -351,6 +390,7 @@ std::vector<Case> LaunchCases() {
       {"NoTasksWriteNothing", ExpectNoTasks},
       {"LaunchesTogetherWriteWhatTheyWriteAlone", ExpectLaunchesTogether},
       {"MemoryIsAlignedCopiedAndFilled", ExpectMemory},
+      {"RowsAreCopied", ExpectCopiedRows},
       {"CapturedWorkRunsWhenItIsReplayed", ExpectCapture},
       {"StreamsWaitForEachOther", ExpectWaiting},
       {"TheTimerGrowsWithTheWork", ExpectTimer},

@@ -22,6 +22,7 @@ namespace {
 using absl::StatusCode;
 using backends::TimerMethod;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr char kTarget[] = "cuda:sm_90a";
 
@@ -100,6 +101,24 @@ TEST(CudaDeviceTest, AMissingSymbolIsNamed) {
       StatusIs(StatusCode::kFailedPrecondition,
                AllOf(HasSubstr("libold_cuda.so has no symbol cuGetErrorName"),
                      HasSubstr("newer"))));
+}
+
+TEST(CudaDeviceTest, RowsAreOneCommand) {
+  const auto device = FakeDevice();
+  TW_ASSERT_OK_AND_ASSIGN(const auto stream, device->CreateStream());
+  TW_ASSERT_OK_AND_ASSIGN(const auto buffer, device->Allocate(1000));
+  const std::string rows(1000, 'x');
+  const auto copy = [&](int64_t to_stride_bytes) {
+    return stream->CopyRows(buffer->address(), to_stride_bytes, rows.data(), 10,
+                            /*size_bytes=*/8, /*rows=*/100);
+  };
+  FailNext("cuMemcpy2DAsync_v2", 1);
+  EXPECT_THAT(copy(10), Not(IsOk()));
+  TW_EXPECT_OK(copy(10));
+  // Rows that overlap are no pitch.
+  FailNext("cuMemcpyAsync", 1);
+  EXPECT_THAT(copy(4), Not(IsOk()));
+  TW_EXPECT_OK(stream->Synchronize());
 }
 
 TEST(CudaDeviceTest, EveryFailureOfCreationIsReported) {

@@ -10,6 +10,9 @@
 namespace tilewright::cuda {
 namespace {
 
+// The least of what devices tell (CU_DEVICE_ATTRIBUTE_MAX_PITCH).
+constexpr int64_t kMostPitchBytes = INT32_MAX;
+
 CuAddress AddressOf(const void* pointer) {
   return reinterpret_cast<CuAddress>(pointer);
 }
@@ -105,6 +108,31 @@ absl::Status CudaStream::Copy(void* to, const void* from, int64_t size_bytes) {
                                    AddressOf(to), AddressOf(from),
                                    static_cast<size_t>(size_bytes), stream_),
                                "cuMemcpyAsync"));
+}
+
+absl::Status CudaStream::CopyRows(void* to, int64_t to_stride_bytes,
+                                  const void* from, int64_t from_stride_bytes,
+                                  int64_t size_bytes, int64_t rows) {
+  if (size_bytes <= 0 || rows <= 0) return absl::OkStatus();
+  const auto is_pitch = [&](int64_t stride_bytes) {
+    return stride_bytes >= size_bytes && stride_bytes <= kMostPitchBytes;
+  };
+  if (rows == 1 || !is_pitch(to_stride_bytes) || !is_pitch(from_stride_bytes)) {
+    return Stream::CopyRows(to, to_stride_bytes, from, from_stride_bytes,
+                            size_bytes, rows);
+  }
+  TW_RETURN_IF_ERROR(context_->Enter());
+  CuRowCopy copy;
+  copy.from.kind = copy.to.kind = kCuUnified;
+  copy.from.address = AddressOf(from);
+  copy.from.pitch_bytes = static_cast<size_t>(from_stride_bytes);
+  copy.to.address = AddressOf(to);
+  copy.to.pitch_bytes = static_cast<size_t>(to_stride_bytes);
+  copy.width_bytes = static_cast<size_t>(size_bytes);
+  copy.height = static_cast<size_t>(rows);
+  return Count(
+      context_->Check(context_->api().memory_copy_rows_async(&copy, stream_),
+                      "cuMemcpy2DAsync"));
 }
 
 absl::Status CudaStream::Fill(void* to, int byte, int64_t size_bytes) {

@@ -66,6 +66,9 @@ class CudaStream : public backends::Stream {
                       absl::Span<void* const> args, int64_t num_tasks,
                       int64_t scratch_bytes) override;
   absl::Status Copy(void* to, const void* from, int64_t size_bytes) override;
+  absl::Status CopyRows(void* to, int64_t to_stride_bytes, const void* from,
+                        int64_t from_stride_bytes, int64_t size_bytes,
+                        int64_t rows) override;
   absl::Status Fill(void* to, int byte, int64_t size_bytes) override;
   absl::Status Synchronize() override;
   absl::StatusOr<std::unique_ptr<backends::CapturedWork>> Capture(

@@ -28,6 +28,22 @@ using CuGraphExec = struct CuGraphExecHandle*;
 
 inline constexpr CuResult kCuSuccess = 0;
 
+// CUDA_MEMCPY2D: `height` rows of `width_bytes`. Memory of kind kCuUnified is
+// found by its address; hosts and arrays are not used.
+struct CuRowCopy {
+  struct Side {
+    size_t x_bytes = 0, y = 0;
+    int kind = 0;  // CUmemorytype
+    void* host = nullptr;
+    CuAddress address = 0;
+    void* array = nullptr;
+    size_t pitch_bytes = 0;
+  };
+  Side from, to;
+  size_t width_bytes = 0, height = 0;
+};
+inline constexpr int kCuUnified = 4;
+
 // Values of CUdevice_attribute.
 enum CuDeviceAttribute : int {
   kCuMaxThreadsPerBlock = 1,
@@ -84,6 +100,8 @@ inline constexpr int kCuCaptureThreadLocal = 1;
   X(memory_host_free, cuMemFreeHost, (void* address))                          \
   X(memory_copy_async, cuMemcpyAsync,                                          \
     (CuAddress to, CuAddress from, size_t bytes, CuStream stream))             \
+  X(memory_copy_rows_async, cuMemcpy2DAsync_v2,                                \
+    (const CuRowCopy* copy, CuStream stream))                                  \
   X(memory_set_async, cuMemsetD8Async,                                         \
     (CuAddress to, unsigned char value, size_t bytes, CuStream stream))        \
   X(module_load, cuModuleLoadData, (CuModule * module, const void* image))     \

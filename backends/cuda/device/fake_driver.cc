@@ -17,6 +17,8 @@ using namespace tilewright::cuda::fake;  // NOLINT
 
 const auto kContext = reinterpret_cast<CuContext>(&sticky);
 
+constexpr size_t kMostPitchBytes = INT32_MAX;
+
 }  // namespace
 
 TILEWRIGHT_EXPORT CuResult cuInit(unsigned) {
@@ -128,6 +130,39 @@ TILEWRIGHT_EXPORT CuResult cuMemcpyAsync(CuAddress to, CuAddress from,
     if (sticky == kCuSuccess) {
       std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<void*>(from),
                    bytes);
+    }
+    RecordActivity(kCuptiMemcpy, StreamOf(stream).id(), start_ns);
+  });
+  return 0;
+}
+TILEWRIGHT_EXPORT CuResult cuMemcpy2DAsync_v2(const CuRowCopy* rows,
+                                              CuStream stream) {
+  TILEWRIGHT_BEGIN("cuMemcpy2DAsync_v2");
+  const CuRowCopy copy = *rows;
+  const auto bytes_of = [&](const CuRowCopy::Side& side) {
+    return side.pitch_bytes * (copy.height - 1) + copy.width_bytes;
+  };
+  for (const CuRowCopy::Side& side : {copy.from, copy.to}) {
+    if (side.kind != kCuUnified || side.x_bytes != 0 || side.y != 0 ||
+        side.pitch_bytes < copy.width_bytes ||
+        side.pitch_bytes > kMostPitchBytes)
+      return kInvalidValue;
+    if (!OnDevice(side.address, bytes_of(side)) &&
+        !IsPinned(side.address, bytes_of(side))) {
+      if (const CuResult refused = StreamOf(stream).Refuse()) return refused;
+    }
+  }
+  if (!OnDevice(copy.to.address, bytes_of(copy.to)) &&
+      !OnDevice(copy.from.address, bytes_of(copy.from)))
+    return kInvalidValue;
+  StreamOf(stream).Enqueue([=] {
+    const uint64_t start_ns = NowNs();
+    for (size_t row = 0; sticky == kCuSuccess && row < copy.height; ++row) {
+      std::memmove(
+          reinterpret_cast<void*>(copy.to.address + row * copy.to.pitch_bytes),
+          reinterpret_cast<void*>(copy.from.address +
+                                  row * copy.from.pitch_bytes),
+          copy.width_bytes);
     }
     RecordActivity(kCuptiMemcpy, StreamOf(stream).id(), start_ns);
   });
