@@ -116,8 +116,10 @@ class Writer {
   // Over axes of extent 1, and rows that are done one after another.
   std::vector<Handle> OuterLoops(const RowBlock& block, Handle handle) {
     std::vector<Handle> loops;
-    for (const RowAxis& axis : block.single)
-      loops.push_back(writer_.Loop(handle, axis.name));
+    for (const auto* axes : {&block.single, &block.single_terms}) {
+      for (const RowAxis& axis : *axes)
+        loops.push_back(writer_.Loop(handle, axis.name));
+    }
     for (size_t r = 0; r < block.rows.size(); ++r) {
       if (r != tile_.axis)
         loops.push_back(writer_.Loop(handle, block.rows[r].name));
@@ -213,8 +215,26 @@ class Writer {
     Arrange({loops.outer, loops.steps, loops.tile});
     Tile(loops.tile);
     if (is_last) return;
-    writer_.SetLevel(handle,
-                     DecideLevel(location_.decider, block, loops.whole_row));
+    const std::string level =
+        DecideLevel(location_.decider, block, loops.whole_row);
+    writer_.SetLevel(handle, level);
+    if (lanes_are_rows() && level == "scratch" && !block.rows.empty())
+      writer_.SetLayout(block.name, RowsInnermost(block));
+  }
+
+  // Vectors of rows are kept as they are computed.
+  std::string RowsInnermost(const RowBlock& block) const {
+    const std::vector<Axis>& axes = graph_.tensor(block.tensor).compute.axes;
+    std::string order = "order ";
+    size_t row = 0;
+    for (size_t i = 0; i < axes.size(); ++i) {
+      if (axes[i].name == block.rows[tile_.axis].name) {
+        row = i;
+      } else {
+        absl::StrAppend(&order, i, ",");
+      }
+    }
+    return absl::StrCat(order, row);
   }
 
   // Where results go: of the last block to memory, through a copy.
@@ -276,7 +296,9 @@ class Writer {
 
     const Handle blocks = writer_.Loop(handle, part.block.single.back().name);
     std::vector<Handle> outer;
-    if (!is_last) outer = OuterLoops(block, handle);
+    RowBlock joined = block;
+    joined.single_terms.clear();  // the sum of one block has them
+    if (!is_last) outer = OuterLoops(joined, handle);
     std::vector<Handle> rows;
     if (!block.rows.empty())
       rows.push_back(writer_.Loop(handle, block.rows[tile_.axis].name));

@@ -120,6 +120,34 @@ TEST(RowScheduleTest, BlocksOfTermsKeepNeighbouringRowsTogether) {
               HasSubstr("Q.rf: f32 registers (1, 1, 1, 64, 1)"));
 }
 
+// What is kept of neighbouring rows is written as it is computed, a vector of
+// rows at a time.
+TEST(RowScheduleTest, WhatIsKeptOfNeighbouringRowsLiesSideBySide) {
+  Workload workload = MakeRows(RowFamily::kSoftmax, 32, 100);
+  for (const char* name : {"X", "Y"})
+    workload.layouts[*workload.graph.Find(name)] =
+        Layout::BlockedLast({2, 32, 100}, 1, 16);
+  EXPECT_THAT(Checked(workload, "cpu_x86_64_v4"),
+              HasSubstr("set_layout \"E order 0,2,1\""));
+}
+
+// A norm of groups of one channel, where channels lie side by side: the sum of
+// a block has the axis of one term, the sum of all blocks does not.
+TEST(RowScheduleTest, BlocksOfTermsWithAnAxisOfOneTerm) {
+  TW_ASSERT_OK_AND_ASSIGN(Workload workload, ParseWorkload(R"(
+    X: f32[1, 32, 1, 400] = placeholder
+    S: f32[1, 32, 1, 1] = compute (n: 1, g: 32, o: 1, p: 1) reduce (c: 1, w: 400) sum:f32 { X[n, g, c, w] }
+    Q: f32[1, 32, 1, 1] = compute (n: 1, g: 32, o: 1, p: 1) reduce (c: 1, w: 400) sum:f32 { (X[n, g, c, w] - S[n, g, c, 0]) * (X[n, g, c, w] - S[n, g, c, 0]) }
+    Y: f32[1, 32, 1, 400] = compute (n: 1, g: 32, c: 1, w: 400) { X[n, g, c, w] * Q[n, g, c, 0] }
+    return Y
+)"));
+  Checked(workload, "cpu_x86_64_v4");
+  for (const char* name : {"X", "Y"})
+    workload.layouts[*workload.graph.Find(name)] =
+        Layout::BlockedLast({1, 32, 1, 400}, 1, 16);
+  EXPECT_THAT(Checked(workload, "cpu_x86_64_v4"), HasSubstr("rfactor"));
+}
+
 // An addition takes several cycles: sums of four vectors at once would wait for
 // those before, eight do not.
 TEST(RowScheduleTest, SumsOfNeighbouringRowsAreEightChains) {

@@ -186,7 +186,7 @@ class Finder {
       if (std::find(rows.begin(), rows.end(), i) != rows.end()) continue;
       const RowAxis axis = AxisAt(compute, i);
       if (axis.extent == 1) {
-        block.single.push_back(axis);
+        (i < spatial ? block.single : block.single_terms).push_back(axis);
       } else {
         inner.push_back(i);
       }
@@ -215,16 +215,7 @@ class Finder {
     block.reduces = false;
     block.inner.clear();
     block.fusible = 0;
-    block.single.erase(std::remove_if(block.single.begin(), block.single.end(),
-                                      [&](const RowAxis& axis) {
-                                        return std::any_of(
-                                            compute.reduce_axes.begin(),
-                                            compute.reduce_axes.end(),
-                                            [&](const Axis& a) {
-                                              return a.name == axis.name;
-                                            });
-                                      }),
-                       block.single.end());
+    block.single_terms.clear();
     result_.blocks.push_back(std::move(block));
   }
 

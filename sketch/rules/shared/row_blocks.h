@@ -29,9 +29,10 @@ struct RowBlock {
   std::string name;
   TensorId tensor;
   bool reduces = false;
-  bool expensive = false;       // a function of every element
-  std::vector<RowAxis> rows;    // by axis of the row space
-  std::vector<RowAxis> single;  // axes of extent 1
+  bool expensive = false;             // a function of every element
+  std::vector<RowAxis> rows;          // by axis of the row space
+  std::vector<RowAxis> single;        // axes of extent 1
+  std::vector<RowAxis> single_terms;  // those that it reduces, of extent 1
   // The axes that it runs over in a row, in the order of memory; none for one
   // value per row. Those from `fusible` on lie side by side in all it touches.
   std::vector<RowAxis> inner;
