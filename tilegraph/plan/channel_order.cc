@@ -4,7 +4,9 @@
 #include <optional>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "tilegraph/analysis/access.h"
+#include "tilegraph/analysis/families.h"
 #include "tilegraph/ir/compute_axes.h"
 
 namespace tilewright {
@@ -26,6 +28,15 @@ bool HasPixelsOf(const Tensor& source, const Tensor& output) {
 
 bool IsChannel(const Expr& e) {
   return e.op() == Op::kVar && e.var_id() == kChannelDim;
+}
+
+// The dimension whose index is variable `var` itself.
+std::optional<int> DimensionAt(absl::Span<const Expr> index, int var) {
+  for (size_t d = 0; d < index.size(); ++d) {
+    if (index[d].op() == Op::kVar && index[d].var_id() == var)
+      return static_cast<int>(d);
+  }
+  return std::nullopt;
 }
 
 // The order in which an image lies whose element at `offset` is read for each
@@ -66,11 +77,15 @@ std::optional<ChannelOrder> OrderOfParts(const PlanDraft& draft,
 }  // namespace
 
 Layout ChannelsLast(const std::vector<int64_t>& shape) {
+  return SideBySide(shape, kChannelDim);
+}
+
+Layout SideBySide(const std::vector<int64_t>& shape, int dim) {
   std::vector<Layout::Digit> digits;
   for (int d = 0; d < static_cast<int>(shape.size()); ++d) {
-    if (d != kChannelDim) digits.push_back({d, 1, shape[d]});
+    if (d != dim) digits.push_back({d, 1, shape[d]});
   }
-  digits.push_back({kChannelDim, 1, shape[kChannelDim]});
+  digits.push_back({dim, 1, shape[dim]});
   const std::vector<int64_t> none(shape.size(), 0);
   return *Layout::Create(shape, none, none, digits, Layout::Fill::kUndefined);
 }
@@ -110,6 +125,24 @@ std::optional<ChannelOrder> ChannelsRead(const PlanDraft& draft,
     }
   }
   return read;
+}
+
+std::optional<int> ChannelsOfFilter(const PlanDraft& draft, TensorId id) {
+  std::optional<int> channels;
+  for (const TensorId consumer : draft.consumers[id]) {
+    std::optional<int> read;
+    if (draft.IsView(consumer)) {
+      if (const auto of_view = ChannelsOfFilter(draft, consumer))
+        read = DimensionAt(draft.views.at(consumer).index, *of_view);
+    } else if (const auto roles = AsConvolution(draft.graph, consumer);
+               roles && roles->dense && roles->filter.source() == id &&
+               roles->data.source() != id) {
+      read = DimensionAt(roles->filter.operands(), kChannelDim);
+    }
+    if (!read || (channels && channels != read)) return std::nullopt;
+    channels = read;
+  }
+  return channels;
 }
 
 }  // namespace tilewright

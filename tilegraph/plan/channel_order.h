@@ -26,6 +26,9 @@ enum class ChannelOrder { kInBlocks, kLast };
 Layout ChannelsLast(const std::vector<int64_t>& shape);
 Layout ChannelsInBlocks(const std::vector<int64_t>& shape, int64_t block);
 
+// The dense layout of `shape` with the elements along `dim` side by side.
+Layout SideBySide(const std::vector<int64_t>& shape, int dim);
+
 // Whether neighbours along `dim` are neighbours in memory, as channels are in
 // both.
 bool LieSideBySide(const Layout& layout, int dim);
@@ -35,6 +38,10 @@ bool LieSideBySide(const Layout& layout, int dim);
 // nullopt if it reads none whose channels lie side by side.
 std::optional<ChannelOrder> ChannelsRead(const PlanDraft& draft,
                                          const Group& group);
+
+// Where `id` is nothing but the filter of dense convolutions, itself or as
+// views: its dimension of their output channels.
+std::optional<int> ChannelsOfFilter(const PlanDraft& draft, TensorId id);
 
 }  // namespace tilewright
 

@@ -71,6 +71,10 @@ class LayoutChooser {
       return {};
     if (const std::optional<Layout> moved = Moved(group, output))
       return {*moved};
+    // A vector of filters multiplies one element of the data.
+    if (const std::optional<int> channels = ChannelsOfFilter(draft_, output.id);
+        channels && output.static_shape()[*channels] >= block)
+      return {SideBySide(output.static_shape(), *channels)};
     // Copies are in the order in which they are read, those of whole pixels in
     // that in which they read.
     if (draft_.apart.count(group.members[0])) return PixelsRead(group, output);

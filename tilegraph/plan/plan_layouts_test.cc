@@ -28,6 +28,23 @@ TEST(PlanLayoutsTest, ACopyOfWholePixelsKeepsTheirBlocks) {
             Layout::BlockedLast({1, 32, 12, 12}, 1, 16).ToString());
 }
 
+// Filters that the model computes, three by three, and views of them.
+TEST(PlanLayoutsTest, ComputedFiltersLieByOutputChannel) {
+  const TensorGraph graph = Parsed(R"(
+      X: f32[1, 16, 6, 6] = placeholder
+      S: f32[16] = placeholder
+      W: f32[1, 32, 16, 3, 3] = placeholder
+      F: f32[1, 32, 16, 3, 3] = compute (b: 1, o: 32, c: 16, y: 3, x: 3) { W[0, o, c, y, x] * S[c] }
+      V: f32[32, 16, 3, 3] = compute (o: 32, c: 16, y: 3, x: 3) { F[0, o, c, y, x] }
+      C: f32[1, 32, 4, 4] = compute (n: 1, o: 32, h: 4, w: 4) reduce (c: 16, y: 3, x: 3) sum:f32 { X[n, c, h + y, w + x] * V[o, c, y, x] } hint "conv"
+      R: f32[1, 32, 4, 4] = compute (n: 1, o: 32, h: 4, w: 4) { max(C[n, o, h, w], 0.0) }
+      return R
+  )");
+  const Plan plan = MakePlan(graph, {});
+  EXPECT_EQ(plan.layouts.at(*graph.Find("F")).ToString(),
+            "(1, 32, 16, 3, 3) [d0, d2, d3, d4, d1]");
+}
+
 // Windows of tokens whose features follow: no channels are in dimension 1.
 TEST(PlanLayoutsTest, AProductOfRowsIsPlain) {
   const TensorGraph graph = Parsed(R"(
