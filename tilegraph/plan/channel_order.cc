@@ -7,6 +7,7 @@
 #include "absl/types/span.h"
 #include "tilegraph/analysis/access.h"
 #include "tilegraph/analysis/families.h"
+#include "tilegraph/expr/expr_vars.h"
 #include "tilegraph/ir/compute_axes.h"
 
 namespace tilewright {
@@ -37,6 +38,15 @@ std::optional<int> DimensionAt(absl::Span<const Expr> index, int var) {
       return static_cast<int>(d);
   }
   return std::nullopt;
+}
+
+// Whether an image is read at `index` channel by channel: a transposed matrix
+// may have as many rows as channels, and is none.
+bool KeepsChannels(absl::Span<const Expr> index) {
+  for (size_t d = 0; d < index.size(); ++d) {
+    if (Mentions(index[d], kChannelDim) != (d == kChannelDim)) return false;
+  }
+  return true;
 }
 
 // The order in which an image lies whose element at `offset` is read for each
@@ -115,7 +125,8 @@ std::optional<ChannelOrder> ChannelsRead(const PlanDraft& draft,
         if (e.op() != Op::kLoad) return;
         const auto layout = draft.plan.layouts.find(e.source());
         if (layout == draft.plan.layouts.end() ||
-            !HasPixelsOf(draft.graph.tensor(e.source()), output))
+            !HasPixelsOf(draft.graph.tensor(e.source()), output) ||
+            !KeepsChannels(e.operands()))
           return;
         const auto order = OrderAt(ToLinear(layout->second.Offset(e.operands()),
                                             AxisRanges(tensor.compute)));

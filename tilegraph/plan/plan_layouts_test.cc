@@ -28,6 +28,22 @@ TEST(PlanLayoutsTest, ACopyOfWholePixelsKeepsTheirBlocks) {
             Layout::BlockedLast({1, 32, 12, 12}, 1, 16).ToString());
 }
 
+// Square weights of attention, transposed for the product behind: a copy that
+// rows of the product can read, not one in the order of what it copies.
+TEST(PlanLayoutsTest, ATransposedSquareMatrixIsNoImage) {
+  const TensorGraph graph = Parsed(R"(
+      X: f32[1, 32, 32] = placeholder
+      V: f32[1, 16, 32] = placeholder
+      A: f32[1, 32, 32] = compute (b: 1, q: 32, k: 32) { exp(X[b, q, k]) }
+      T: f32[1, 32, 32] = compute (b: 1, k: 32, q: 32) { A[b, q, k] }
+      Y: f32[1, 16, 32] = compute (b: 1, c: 16, q: 32) reduce (k: 32) sum:f32 { V[b, c, k] * T[b, k, q] }
+      return Y
+  )");
+  const Plan plan = MakePlan(graph, {});
+  EXPECT_FALSE(plan.views.count(*graph.Find("T")));
+  EXPECT_TRUE(plan.layouts.at(*graph.Find("T")).is_row_major());
+}
+
 // Filters that the model computes, three by three, and views of them.
 TEST(PlanLayoutsTest, ComputedFiltersLieByOutputChannel) {
   const TensorGraph graph = Parsed(R"(
