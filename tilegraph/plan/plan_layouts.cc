@@ -87,7 +87,8 @@ class LayoutChooser {
     const Layout blocked = ChannelsInBlocks(shape, block);
     const bool nearly_whole = ChannelsFillBlocks(channels, block);
     if (const std::optional<ConvolutionRoles> convolution =
-            AsConvolution(draft_.graph, group.members[0])) {
+            AsConvolution(draft_.graph, group.members[0]);
+        convolution && HasFilters(group.members[0], *convolution)) {
       if (channels > 1 && EndsInChannels(output.id, last))
         return {last, blocked};
       if (whole) return {blocked, last};
@@ -136,6 +137,14 @@ class LayoutChooser {
     return convolution && convolution->dense &&
            convolution->data.source() == id &&
            convolution->data_channels == kChannelDim;
+  }
+
+  // Whether vectors of output channels can load its filters. The product of a
+  // batch of matrices with one looks like a convolution by that one.
+  bool HasFilters(TensorId id, const ConvolutionRoles& convolution) const {
+    const TensorId filter = draft_.Origin(convolution.filter.source());
+    return draft_.graph.tensor(id).hint.role() != ComputeRole::kNone ||
+           draft_.graph.tensor(filter).kind == TensorKind::kConstant;
   }
 
   // Whether the channels of its data lie side by side.

@@ -44,6 +44,18 @@ TEST(PlanLayoutsTest, ATransposedSquareMatrixIsNoImage) {
   EXPECT_TRUE(plan.layouts.at(*graph.Find("T")).is_row_major());
 }
 
+// Tokens through the matrix of each expert: one matrix for a batch of others.
+TEST(PlanLayoutsTest, AProductOfABatchWithOneMatrixIsNoConvolution) {
+  const TensorGraph graph = Parsed(R"(
+      X: f32[32, 8] = placeholder
+      W: f32[4, 8, 64] = placeholder
+      Y: f32[4, 32, 64] = compute (e: 4, t: 32, f: 64) reduce (d: 8) sum:f32 { X[t, d] * W[e, d, f] }
+      R: f32[4, 32] = compute (e: 4, t: 32) reduce (f: 64) sum:f32 { Y[e, t, f] }
+      return R
+  )");
+  EXPECT_TRUE(MakePlan(graph, {}).layouts.at(*graph.Find("Y")).is_row_major());
+}
+
 // Filters that the model computes, three by three, and views of them.
 TEST(PlanLayoutsTest, ComputedFiltersLieByOutputChannel) {
   const TensorGraph graph = Parsed(R"(

@@ -428,6 +428,13 @@ TEST(OpsTest, EinsumSumsWhatTheResultLacks) {
   ExpectNear(RunNode(17, "Einsum", {Count({1, 2, 2}), Count({2, 2})}, {},
                      equation("...ij,jk")),
              {1, 2, 2}, {7, 10, 15, 22});
+  ExpectNear(
+      RunNode(17, "Einsum", {Count({1, 2, 1, 2}), Count({1, 2, 1, 2})}, {},
+              equation("bqhd,bkhd->bhqk")),
+      {1, 1, 2, 2}, {5, 11, 11, 25});
+  ExpectNear(RunNode(17, "Einsum", {Count({1, 2, 2}), Count({1, 2})}, {},
+                     equation("ijj,ik->kj")),
+             {2, 2}, {1, 4, 2, 8});
 }
 
 }  // namespace

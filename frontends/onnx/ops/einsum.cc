@@ -137,10 +137,47 @@ absl::Status InferEinsum(OpContext& op) {
   return absl::OkStatus();
 }
 
+// Input `i` with the label of the result's last dimension as its own last, in
+// `labels`, too: neighbouring results then read neighbours. It is a view where
+// that serves them, else a copy (tilegraph/plan/plan_misfits.cc).
+TensorId WithResultsLast(ImportContext& in, int i, char last,
+                         std::string& labels) {
+  const OpContext& op = in.op();
+  const TensorId x = in.input(i);
+  const size_t at = labels.find(last);
+  // Constants are packed as they are read.
+  if (at == std::string::npos || at + 1 == labels.size() ||
+      op.shape(i)[at] == 1 || op.input(i).constant != nullptr)
+    return x;
+  Shape shape = op.shape(i);
+  std::rotate(shape.begin() + static_cast<std::ptrdiff_t>(at),
+              shape.begin() + static_cast<std::ptrdiff_t>(at) + 1, shape.end());
+  std::rotate(labels.begin() + static_cast<std::ptrdiff_t>(at),
+              labels.begin() + static_cast<std::ptrdiff_t>(at) + 1,
+              labels.end());
+  return in.Elementwise(in.Name(0, absl::StrCat("operand", i)), op.dtype(0),
+                        shape, "transpose", [&](absl::Span<const Expr> index) {
+                          std::vector<Expr> from(index.begin(), index.end());
+                          std::rotate(
+                              from.begin() + static_cast<std::ptrdiff_t>(at),
+                              from.end() - 1, from.end());
+                          return in.At(x, std::move(from));
+                        });
+}
+
 absl::Status ImportEinsum(ImportContext& in) {
   const OpContext& op = in.op();
-  TW_ASSIGN_OR_RETURN(const Equation equation, ReadEquation(op));
+  TW_ASSIGN_OR_RETURN(Equation equation, ReadEquation(op));
   const DType acc = Combiner::DefaultAccumulator(op.dtype(0));
+  std::vector<TensorId> operands;
+  for (int i = 0; i < op.num_inputs(); ++i) {
+    const bool of_product = op.num_inputs() == 2 && !equation.summed.empty() &&
+                            !equation.result.empty();
+    operands.push_back(of_product
+                           ? WithResultsLast(in, i, equation.result.back(),
+                                             equation.operands[i])
+                           : in.input(i));
+  }
   const auto product = [&](absl::Span<const Expr> index,
                            absl::Span<const Expr> reduced) {
     std::map<char, Expr> at;
@@ -153,13 +190,13 @@ absl::Status ImportEinsum(ImportContext& in) {
     Expr value;
     for (int i = 0; i < op.num_inputs(); ++i) {
       std::vector<Expr> where;
+      const Shape shape = in.shape_of(operands[i]);
       for (int d = 0; d < op.rank(i); ++d) {
         const char label = equation.operands[i][d];
-        const bool broadcast =
-            op.shape(i)[d] == 1 && equation.extent.at(label) != 1;
+        const bool broadcast = shape[d] == 1 && equation.extent.at(label) != 1;
         where.push_back(broadcast ? Expr::Int(0) : at[label]);
       }
-      const Expr factor = CastTo(acc, in.At(in.input(i), std::move(where)));
+      const Expr factor = CastTo(acc, in.At(operands[i], std::move(where)));
       value = value ? Binary(Op::kMul, value, factor) : factor;
     }
     return value;
