@@ -131,6 +131,24 @@ TEST(RowScheduleTest, WhatIsKeptOfNeighbouringRowsLiesSideBySide) {
               HasSubstr("set_layout \"E order 0,2,1\""));
 }
 
+// The first reduction reads what is kept; what that is made of tells which
+// elements are neighbours.
+TEST(RowScheduleTest, VectorsFollowWhatKeptValuesAreMadeOf) {
+  TW_ASSERT_OK_AND_ASSIGN(Workload workload, ParseWorkload(R"(
+    X: f32[2, 32, 20] = placeholder
+    E: f32[2, 32, 20] = compute (n: 2, c: 32, w: 20) { erf(X[n, c, w]) }
+    M: f32[2, 32, 1] = compute (n: 2, c: 32, o: 1) reduce (w: 20) sum:f32 { E[n, c, w] }
+    Y: f32[2, 32, 20] = compute (n: 2, c: 32, w: 20) { E[n, c, w] * M[n, c, 0] }
+    return Y
+)"));
+  EXPECT_THAT(Checked(workload, "cpu_x86_64_v4"), Not(HasSubstr("set_layout")));
+  for (const char* name : {"X", "Y"})
+    workload.layouts[*workload.graph.Find(name)] =
+        Layout::BlockedLast({2, 32, 20}, 1, 16);
+  EXPECT_THAT(Checked(workload, "cpu_x86_64_v4"),
+              HasSubstr("set_layout \"E order 0,2,1\""));
+}
+
 // A norm of groups of one channel, where channels lie side by side: the sum of
 // a block has the axis of one term, the sum of all blocks does not.
 TEST(RowScheduleTest, BlocksOfTermsWithAnAxisOfOneTerm) {

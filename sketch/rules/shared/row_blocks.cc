@@ -198,6 +198,8 @@ class Finder {
     }
     const int contiguous = ContiguousAxis(tensor.id);
     const auto row = std::find(rows.begin(), rows.end(), contiguous);
+    if (!block.reduces && row != rows.end())
+      kept_by_row_.emplace(tensor.id, contiguous);
     if (block.reduces && !decided_) {
       decided_ = true;
       if (row != rows.end())
@@ -232,14 +234,22 @@ class Finder {
            id != result_.output;
   }
 
+  // Locals hold whole rows, row-major, or neighbouring rows side by side where
+  // that is how what they are made of lies.
+  Layout LocalLayout(TensorId id) const {
+    const std::vector<int64_t> shape = graph_.tensor(id).static_shape();
+    const auto row = kept_by_row_.find(id);
+    return row == kept_by_row_.end()
+               ? Layout::RowMajor(shape)
+               : Layout::BlockedLast(shape, row->second, shape[row->second]);
+  }
+
   // Returns the strides of an access at plain indices in `compute`, one for
   // each axis along which anything moves: a stage takes one step along some.
-  // Locals hold whole rows, row-major.
   Strides StridesOf(const Compute& compute, TensorId tensor,
                     absl::Span<const Expr> index) const {
     const Layout layout =
-        IsLocal(tensor) ? Layout::RowMajor(graph_.tensor(tensor).static_shape())
-                        : workload_.LayoutOf(tensor);
+        IsLocal(tensor) ? LocalLayout(tensor) : workload_.LayoutOf(tensor);
     Strides strides;
     for (int d = 0; d < static_cast<int>(index.size()); ++d) {
       if (index[d].op() != Op::kVar || layout.shape()[d] == 1 ||
@@ -255,12 +265,17 @@ class Finder {
     return strides;
   }
 
-  void ForEachAccess(TensorId id,
-                     const std::function<void(const Strides&)>& fn) const {
+  void ForEachRead(TensorId id,
+                   const std::function<void(const Strides&)>& fn) const {
     const Compute& compute = graph_.tensor(id).compute;
     ForEachLoad(bodies_.at(id), [&](const Expr& load) {
       fn(StridesOf(compute, load.source(), load.operands()));
     });
+  }
+  void ForEachAccess(TensorId id,
+                     const std::function<void(const Strides&)>& fn) const {
+    ForEachRead(id, fn);
+    const Compute& compute = graph_.tensor(id).compute;
     if (compute.combiner) return;
     std::vector<Expr> index;
     for (size_t i = 0; i < compute.axes.size(); ++i)
@@ -271,11 +286,17 @@ class Finder {
   // The axis along which most of what it touches is contiguous; -1: none.
   int ContiguousAxis(TensorId id) const {
     std::map<int, size_t> votes;
-    ForEachAccess(id, [&](const Strides& strides) {
+    const auto vote = [&](const Strides& strides) {
       for (const auto& [axis, stride] : strides) {
         if (stride.elements == 1) votes[axis] += strides.size();
       }
-    });
+    };
+    // Locals are written as it suits what is read.
+    if (IsLocal(id)) {
+      ForEachRead(id, vote);
+    } else {
+      ForEachAccess(id, vote);
+    }
     int best = -1;
     size_t most = 0;
     for (const auto& [axis, count] : votes) {
@@ -314,6 +335,8 @@ class Finder {
   std::map<TensorId, int> numbers_;  // of what may be kept
   std::set<TensorId> inlined_;
   std::map<TensorId, std::vector<Expr>> bodies_;  // with maps inlined
+  // Maps of whole rows that follow neighbouring rows: the axis of those.
+  std::map<TensorId, int> kept_by_row_;
   bool decided_ = false;
   RowBlocks result_;
 };
