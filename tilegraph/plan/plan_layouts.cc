@@ -225,6 +225,7 @@ class LayoutChooser {
                                  const Tensor& output) const {
     const std::vector<int64_t> shape = output.static_shape();
     std::optional<Layout> best;
+    int64_t plain_run = 0;
     for (const TensorId input : group.inputs) {
       const auto found = draft_.plan.layouts.find(input);
       if (found == draft_.plan.layouts.end() ||
@@ -236,10 +237,14 @@ class LayoutChooser {
                        }))
         continue;
       std::optional<Layout> dense = DenseInOrder(found->second);
-      if (!dense || EndsAsPlain(*dense)) continue;
-      if (!best || RunLength(*best) < RunLength(*dense))
+      if (!dense) continue;
+      if (EndsAsPlain(*dense)) {
+        plain_run = std::max(plain_run, RunLength(*dense));
+      } else if (!best || RunLength(*best) < RunLength(*dense)) {
         best = std::move(dense);
+      }
     }
+    if (best && RunLength(*best) <= plain_run) return std::nullopt;
     return best;
   }
 

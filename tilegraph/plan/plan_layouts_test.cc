@@ -56,6 +56,19 @@ TEST(PlanLayoutsTest, AProductOfABatchWithOneMatrixIsNoConvolution) {
   EXPECT_TRUE(MakePlan(graph, {}).layouts.at(*graph.Find("Y")).is_row_major());
 }
 
+// An image and its transpose: plain is as good as the order of the latter.
+TEST(PlanLayoutsTest, WhatReadsPlainRowsTooIsPlain) {
+  const TensorGraph graph = Parsed(R"(
+      X: f32[1, 4, 24, 24] = placeholder
+      E: f32[1, 4, 24, 24] = compute (n: 1, c: 4, h: 24, w: 24) { exp(X[n, c, h, w]) }
+      T: f32[1, 4, 24, 24] = compute (n: 1, c: 4, h: 24, w: 24) { E[n, c, w, h] }
+      A: f32[1, 4, 24, 24] = compute (n: 1, c: 4, h: 24, w: 24) { E[n, c, h, w] + T[n, c, h, w] }
+      S: f32[1, 4, 24] = compute (n: 1, c: 4, w: 24) reduce (h: 24) sum:f32 { A[n, c, h, w] }
+      return S
+  )");
+  EXPECT_TRUE(MakePlan(graph, {}).layouts.at(*graph.Find("A")).is_row_major());
+}
+
 // Filters that the model computes, three by three, and views of them.
 TEST(PlanLayoutsTest, ComputedFiltersLieByOutputChannel) {
   const TensorGraph graph = Parsed(R"(
