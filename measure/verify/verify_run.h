@@ -8,7 +8,9 @@
 //
 // Where little is observed, bounds may become wider than the values. Then an
 // element may err by 1e-4 (times bound_scale) of the tensor's largest value, by
-// 0.05 where the graph or `unit` is less exact than f32.
+// 0.05 where the graph or `unit` is less exact than f32. Where terms cancel out
+// and the bound is that small a share of them, what is left is rounding alone,
+// and the bound holds.
 #ifndef TILEWRIGHT_MEASURE_VERIFY_VERIFY_RUN_H_
 #define TILEWRIGHT_MEASURE_VERIFY_VERIFY_RUN_H_
 

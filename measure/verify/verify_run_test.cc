@@ -119,6 +119,33 @@ TEST_F(VerifyRunTest, BoundsStayThoseOfAKernelHoweverDeepTheModelIs) {
   EXPECT_THAT(far.reason, HasSubstr("of the largest value"));
 }
 
+// The mean of what has its mean taken away is nothing but rounding.
+TEST(VerifyRunOfNoiseTest, WhatIsLeftWhereTermsCancelIsVerifiedByItsBound) {
+  const TensorGraph graph = ParseText(R"(
+      X: f32[64] = placeholder
+      S: f32[] = compute () reduce (k: 64) sum:f32 { X[k] }
+      C: f32[64] = compute (k: 64) { X[k] - S[] / 64.0 }
+      M: f32[] = compute () reduce (k: 64) sum:f32 { C[k] }
+      return M
+  )")
+                                .value();
+  const Values inputs = {{Id(graph, "X"), Filled({kSize}, 1)}};
+  HostTensor centred = Filled({kSize}, 1), mean(DType::kFloat32, {});
+  float sum = 0;
+  for (const float x : centred.as<float>()) sum += x;
+  double left = 0;
+  for (float& x : centred.as<float>()) left += x -= sum / 64;
+  for (const double by : {0.0, 1e-6, 1e-3}) {
+    mean.as<float>()[0] = static_cast<float>(left + by);
+    TW_ASSERT_OK_AND_ASSIGN(
+        const RunVerdict verdict,
+        VerifyRun(graph, inputs,
+                  {{Id(graph, "C"), centred}, {Id(graph, "M"), mean}}, {}));
+    EXPECT_EQ(verdict.reason.empty(), by < 1e-4) << verdict.reason;
+    EXPECT_EQ(verdict.wide, by < 1e-4 ? 1 : 0);
+  }
+}
+
 TEST_F(VerifyRunTest, AResultThatReachesTheWrongReaderShows) {
   // As if T5 had read X: every sum is right, of the wrong terms.
   observed_[Id(graph_, "T5")] = observed_[Id(graph_, "T0")];
