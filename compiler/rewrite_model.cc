@@ -134,7 +134,7 @@ ImportedModel RewriteModel(const ImportedModel& imported,
                                   Allows(allow, kAllowWinograd4));
     });
     model.Apply([&](const TensorGraph& graph) {
-      return CopyDataOfNarrowConvolutions(graph, block);
+      return CopyDataReadByPixels(graph, block);
     });
     model.Apply([&](const TensorGraph& graph) {
       return CopyConvolvedOutputs(graph, block);

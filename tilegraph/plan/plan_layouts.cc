@@ -81,6 +81,7 @@ class LayoutChooser {
     if (output.shape.size() < kLeastImageRank)
       return FollowedIfAny(group, output);
     const std::vector<int64_t> shape = output.static_shape();
+    if (GroupsCutBlocks(draft_.graph, group.members[0], block)) return {};
     const int64_t channels = shape[kChannelDim];
     const Layout last = ChannelsLast(shape);
     const bool whole = channels % block == 0;

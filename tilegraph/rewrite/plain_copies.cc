@@ -83,8 +83,8 @@ bool HasWindow(const Tensor& convolution) {
          }) > 1;
 }
 
-// By tensor: whether a dense convolution that fills blocks is behind it,
-// through images of as many channels.
+// By tensor: whether a convolution that fills blocks is behind it, through
+// images of as many channels.
 std::vector<bool> SideBySide(const TensorGraph& graph, int64_t block) {
   std::vector<bool> side_by_side;
   for (const Tensor& tensor : graph.tensors()) {
@@ -97,8 +97,8 @@ std::vector<bool> SideBySide(const TensorGraph& graph, int64_t block) {
     const std::vector<TensorId>& inputs = graph.Inputs(tensor.id);
     side_by_side.push_back(
         tensor.kind == TensorKind::kCompute && tensor.shape.size() >= 3 &&
-        !IsBandMove(tensor) &&
-        (IsDenseConvolution(graph, tensor.id)
+        !IsBandMove(tensor) && !GroupsCutBlocks(graph, tensor.id, block) &&
+        (AsConvolution(graph, tensor.id)
              ? FillsBlocks(tensor, block)
              : std::any_of(inputs.begin(), inputs.end(), [&](TensorId input) {
                  return side_by_side[input] && as_many_channels(input);
@@ -127,6 +127,20 @@ bool ChannelsFillBlocks(int64_t channels, int64_t block) {
   return 3 * padded <= 4 * channels;
 }
 
+bool GroupsCutBlocks(const TensorGraph& graph, TensorId id, int64_t block) {
+  const auto roles = AsConvolution(graph, id);
+  if (!roles || roles->dense) return false;
+  bool cut = false;
+  Visit(roles->data.operand(roles->data_channels), [&](const Expr& e) {
+    if (e.op() != Op::kFloorDiv || e.operand(0).op() != Op::kVar ||
+        e.operand(1).op() != Op::kConst)
+      return;
+    const int64_t group = e.operand(1).int_value();
+    cut |= group % block != 0 && block % group != 0;
+  });
+  return cut;
+}
+
 RewrittenGraph CopyConvolvedOutputs(const TensorGraph& old,
                                     int64_t channel_block) {
   const std::vector<bool> convolved = Convolved(old);
@@ -144,8 +158,8 @@ RewrittenGraph CopyConvolvedOutputs(const TensorGraph& old,
   return FinishRewrite(old, std::move(graph), std::move(ids));
 }
 
-RewrittenGraph CopyDataOfNarrowConvolutions(const TensorGraph& old,
-                                            int64_t channel_block) {
+RewrittenGraph CopyDataReadByPixels(const TensorGraph& old,
+                                    int64_t channel_block) {
   const std::vector<bool> side_by_side = SideBySide(old, channel_block);
   const std::vector<bool> ending = EndingModel(old);
   TensorGraph graph;
@@ -155,9 +169,12 @@ RewrittenGraph CopyDataOfNarrowConvolutions(const TensorGraph& old,
     const auto roles = tensor.kind == TensorKind::kCompute
                            ? AsConvolution(old, tensor.id)
                            : std::nullopt;
-    if (!roles || !roles->dense || !side_by_side[roles->data.source()] ||
-        !HasWindow(tensor) ||
-        !IsNarrow(tensor, ending[tensor.id], channel_block)) {
+    const bool by_pixels =
+        roles &&
+        (roles->dense ? HasWindow(tensor) &&
+                            IsNarrow(tensor, ending[tensor.id], channel_block)
+                      : GroupsCutBlocks(old, tensor.id, channel_block));
+    if (!by_pixels || !side_by_side[roles->data.source()]) {
       ids.push_back(CopyTensor(tensor, ids, graph));
       continue;
     }

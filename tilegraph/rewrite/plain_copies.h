@@ -16,6 +16,11 @@ namespace tilewright {
 // channels has them in blocks.
 bool ChannelsFillBlocks(int64_t channels, int64_t block);
 
+// Whether `id` is a convolution whose groups of channels neither fill blocks
+// nor share them evenly: lanes of a vector would be of groups that read other
+// data.
+bool GroupsCutBlocks(const TensorGraph& graph, TensorId id, int64_t block);
+
 // Outputs of a model are plain. Gives every one that is a dense convolution, or
 // a chain of elementwise maps behind one, a copy that leaves the graph in its
 // place (ComputeRole::kPlainCopy) and is a group of its own. Outputs with few
@@ -24,12 +29,13 @@ bool ChannelsFillBlocks(int64_t channels, int64_t block);
 RewrittenGraph CopyConvolvedOutputs(const TensorGraph& graph,
                                     int64_t channel_block);
 
-// Dense convolutions to few channels compute vectors of pixels: of neighbours
-// in a plain image, where vectors of channels would be nearly empty. Gives
-// their data, if it comes from convolutions that leave the channels of a pixel
-// side by side, a copy of that kind.
-RewrittenGraph CopyDataOfNarrowConvolutions(const TensorGraph& graph,
-                                            int64_t channel_block);
+// Convolutions to few channels compute vectors of pixels: of neighbours
+// in a plain image, where vectors of channels would be nearly empty; so do
+// those whose groups cut blocks. Gives their data, if it comes from
+// convolutions that leave the channels of a pixel side by side, a copy of that
+// kind.
+RewrittenGraph CopyDataReadByPixels(const TensorGraph& graph,
+                                    int64_t channel_block);
 
 }  // namespace tilewright
 

@@ -108,7 +108,7 @@ TEST(PlainCopiesTest, DataOfConvolutionsToFewChannelsAreCopied) {
       "{ N[n, 0, h, w] }\nreturn Z\n";
   const auto copies = [&](const std::string& text) {
     const TensorGraph graph = Parsed(text);
-    const RewrittenGraph copied = CopyDataOfNarrowConvolutions(graph, 16);
+    const RewrittenGraph copied = CopyDataReadByPixels(graph, 16);
     EXPECT_THAT(VerifyGraph(copied.graph), IsOk());
     return Copies(copied.graph);
   };
@@ -120,10 +120,38 @@ TEST(PlainCopiesTest, DataOfConvolutionsToFewChannelsAreCopied) {
   EXPECT_EQ(copies(Narrow(16, relu) + "return N\n"), 0);
 }
 
+// Two groups of 12 channels, behind 24: a block of 16 is of both. Groups of 8
+// share blocks, groups of 16 fill them.
+TEST(PlainCopiesTest, GroupsThatCutBlocksReadACopyAndArePlain) {
+  for (const int group : {8, 12, 16}) {
+    const TensorGraph graph = Parsed(absl::StrReplaceAll(
+        R"(
+      X: f32[1, 16, 5, 6] = placeholder
+      U: f32[ALL, 16] = placeholder
+      W: f32[ALL, GROUP, 3, 3] = placeholder
+      T: f32[1, ALL, 5, 6] = compute (n: 1, o: ALL, h: 5, w: 6) reduce (c: 16) sum:f32 { X[n, c, h, w] * U[o, c] } hint conv
+      G: f32[1, ALL, 3, 4] = compute (n: 1, o: ALL, h: 3, w: 4) reduce (c: GROUP, i: 3, j: 3) sum:f32 { T[n, o floordiv GROUP * GROUP + c, h + i, w + j] * W[o, c, i, j] } hint conv
+      S: f32[1, ALL] = compute (n: 1, o: ALL) reduce (h: 3, w: 4) sum:f32 { G[n, o, h, w] }
+      return S
+    )",
+        {{"ALL", absl::StrCat(2 * group)}, {"GROUP", absl::StrCat(group)}}));
+    EXPECT_EQ(GroupsCutBlocks(graph, *graph.Find("G"), 16), group == 12);
+    EXPECT_FALSE(GroupsCutBlocks(graph, *graph.Find("T"), 16));
+    const RewrittenGraph copied = CopyDataReadByPixels(graph, 16);
+    EXPECT_EQ(Copies(copied.graph), group == 12 ? 1 : 0);
+    const Plan plan = MakePlan(copied.graph, {});
+    const auto is_plain = [&](const char* name) {
+      return plan.layouts.at(copied.ids[*graph.Find(name)]).is_row_major();
+    };
+    EXPECT_FALSE(is_plain("T"));
+    EXPECT_EQ(is_plain("G"), group == 12);
+  }
+}
+
 TEST(PlainCopiesTest, TheCopyOfDataIsPlainAndAGroupOfItsOwn) {
   const std::string relu = absl::StrReplaceAll(kRelu, {{"CHANNELS", "32"}});
   const TensorGraph graph = Parsed(Narrow(3, relu) + "return N\n");
-  const RewrittenGraph copied = CopyDataOfNarrowConvolutions(graph, 16);
+  const RewrittenGraph copied = CopyDataReadByPixels(graph, 16);
   const Plan plan = MakePlan(copied.graph, {});
   ASSERT_EQ(plan.groups.size(), 3u) << ToString(plan, copied.graph);
   EXPECT_FALSE(plan.layouts.at(plan.groups[0].output).is_row_major());
