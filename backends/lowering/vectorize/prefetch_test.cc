@@ -68,6 +68,42 @@ TEST(Legalize, TheNextTileIsPrefetchedInShares) {
   EXPECT_TRUE(args == expected);
 }
 
+// Fourteen pixels of each channel's plane: of the next tile's each step asks
+// for its own, not for all that lies up to the next plane.
+TEST(Legalize, StepsFromPlaneToPlanePrefetchWhatTheyRead) {
+  const int64_t channels = 20, tile = 14, tiles = 40, outputs = 24;
+  Writer w;
+  const int a = w.Input("a", {channels, tiles * tile});
+  const int b = w.Input("b", {channels, outputs});
+  const int y = w.Output("y", {outputs, tiles * tile});
+  const int acc = w.Registers("acc", {outputs, tile});
+  const Expr m0 = w.Var("m0"), k = w.Var("k");
+  const Expr mi = w.Var("mi"), ni = w.Var("ni"), mu = w.Var("mu"),
+             nu = w.Var("nu"), me = w.Var("me"), ne = w.Var("ne");
+  Stmt update = Writer::Op(
+      TileOp::Phase::kUpdate,
+      {Writer::Axis(nu, outputs), Writer::Axis(mu, tile)}, acc, {nu, mu},
+      {Mul(w.Load(a, {k, m0 * I(tile) + mu}), w.Load(b, {k, nu}))});
+  std::vector<Stmt> body;
+  body.push_back(Writer::Op(TileOp::Phase::kInit,
+                            {Writer::Axis(ni, outputs), Writer::Axis(mi, tile)},
+                            acc, {ni, mi}, {}));
+  body.push_back(Writer::Loop(k, channels, {std::move(update)}));
+  body.push_back(Writer::Op(
+      TileOp::Phase::kMap, {Writer::Axis(ne, outputs), Writer::Axis(me, tile)},
+      y, {ne, m0 * I(tile) + me}, {w.Load(acc, {ne, me})}));
+  w.kernel.body.push_back(Writer::Loop(m0, tiles, std::move(body)));
+  std::get<For>(w.kernel.body.back().node).hints.prefetch = 1;
+  const absl::StatusOr<ScalarKernel> scalar = Legalize(w.kernel, {});
+  TW_ASSERT_OK(scalar.status());
+  EXPECT_EQ(Count<kernel_ir::PrefetchInst>(scalar->body, "k", *scalar), 1);
+  std::vector<std::string> args = Arguments(w.kernel), expected = args;
+  TW_EXPECT_OK(InterpretScalarKernel(*scalar, absl::MakeSpan(args), 0,
+                                     scalar->num_tasks));
+  TW_EXPECT_OK(InterpretTileKernel(w.kernel, absl::MakeSpan(expected)));
+  EXPECT_TRUE(args == expected);
+}
+
 TEST(Legalize, BroadcastsFromPagesFurtherOnArePrefetchedBlocksAhead) {
   VectorTarget target;
   const auto prefetches = [&](const Kernel& kernel) -> int64_t {

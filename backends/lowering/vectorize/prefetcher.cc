@@ -163,8 +163,10 @@ bool Prefetcher::Run(int buffer, const Reads& reads, const LoopValue& asked,
   const int64_t ahead = asked.prefetch * first.CoefficientOf(asked_var);
   if (!IsUpdate() || step_var < 0 || step_var == asked_var || ahead == 0)
     return false;
+  // Steps further apart than what one reads make no run.
+  const int64_t line = kLineBytes / SizeBytes(c_.kernel.buffers[buffer].dtype);
   const int64_t step = first.CoefficientOf(step_var);
-  if (step <= 0) return false;
+  if (step <= 0 || step > line) return false;
   const int64_t of_row = step * c_.ranges.extent(step_var);
   int64_t row = 0;
   for (const auto& [constant, form] : reads) {
@@ -180,7 +182,6 @@ bool Prefetcher::Run(int buffer, const Reads& reads, const LoopValue& asked,
   for (auto& [term, coefficient] : next.terms) {
     if (term.op() == Op::kVar && term.var_id() == step_var) coefficient = share;
   }
-  const int64_t line = kLineBytes / SizeBytes(c_.kernel.buffers[buffer].dtype);
   for (int64_t i = 0; i < share; i += line) Prefetch(buffer, next, i, 0);
   return true;
 }
