@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "tilegraph/ir/layout.h"
-#include "tilegraph/ir/operations.h"
 #include "tilegraph/reference/bounded_functions.h"
 #include "tilegraph/reference/reference.h"
 #include "tilegraph/reference/verify_output.h"
@@ -61,34 +60,21 @@ double Tolerance(const TensorGraph& graph, const VerifyRunOptions& options) {
   return reduced ? 0.05 : 1e-4 * options.bound_scale;
 }
 
-// What a tensor was made of since the tensors observed before it: the largest
-// value, and how many terms the longest sum has.
-struct Terms {
+// Counts elements whose bound is wider than the values, and verifies them by
+// `tolerance`; where they are `rounding` alone, by their bound.
+void VerifyWide(const Tensor& tensor, const ReferenceTensor& expected,
+                const HostTensor& value, double tolerance, bool rounding,
+                RunVerdict& verdict) {
   double largest = 0;
-  double count = 1;
-};
-
-double LargestOf(const ReferenceTensor& tensor) {
-  double largest = 0;
-  for (const double r : tensor.value) {
+  for (const double r : expected.value) {
     if (std::isfinite(r)) largest = std::max(largest, std::fabs(r));
   }
-  return largest;
-}
-
-// Counts elements whose bound is wider than the values, and verifies them by
-// `tolerance`; not those that are what is left where `terms` cancel
-// out, of which the bound tells all that can be told.
-void VerifyWide(const Tensor& tensor, const ReferenceTensor& expected,
-                const HostTensor& value, double tolerance, const Terms& terms,
-                RunVerdict& verdict) {
-  const double largest = LargestOf(expected);
   if (largest == 0) return;
   for (size_t i = 0; i < expected.bound.size(); ++i) {
     const double bound = verdict.limit * expected.bound[i];
     if (!std::isfinite(bound) || bound <= largest) continue;
     ++verdict.wide;
-    if (bound <= tolerance * terms.largest * terms.count) continue;
+    if (rounding) continue;
     const double y = value.Get(static_cast<int64_t>(i)).f,
                  error = std::fabs(y - expected.value[i]);
     if (!(error > tolerance * largest) || !verdict.reason.empty()) continue;
@@ -133,7 +119,8 @@ absl::StatusOr<RunVerdict> VerifyRun(
   const double tolerance = Tolerance(graph, options);
   const std::vector<std::vector<TensorId>>& readers = graph.Consumers();
   std::map<TensorId, ReferenceTensor> known;
-  std::map<TensorId, Terms> terms;
+  // By tensor: the most reductions on a way to it from what was observed.
+  std::map<TensorId, int> sums;
   for (const Tensor& tensor : graph.tensors()) {
     if (tensor.kind != TensorKind::kCompute) {
       const HostTensor* value = tensor.value.get();
@@ -141,17 +128,13 @@ absl::StatusOr<RunVerdict> VerifyRun(
         TW_ASSIGN_OR_RETURN(value, ValueOf(tensor, inputs));
       }
       known[tensor.id] = ExactReference(*value);
-      terms[tensor.id] = {LargestOf(known[tensor.id])};
       continue;
     }
     known[tensor.id] = EvaluateTensor(tensor, known, how);
-    Terms& own = terms[tensor.id] = {LargestOf(known[tensor.id])};
-    if (tensor.compute.combiner)
-      own.count = static_cast<double>(TermsOf(tensor.compute));
-    for (const TensorId source : graph.Inputs(tensor.id)) {
-      own.largest = std::max(own.largest, terms[source].largest);
-      own.count = std::max(own.count, terms[source].count);
-    }
+    int& own_sums = sums[tensor.id];
+    for (const TensorId source : graph.Inputs(tensor.id))
+      own_sums = std::max(own_sums, sums[source]);
+    if (tensor.compute.combiner) ++own_sums;
     if (observed.count(tensor.id)) {
       TW_ASSIGN_OR_RETURN(const HostTensor* const value,
                           ValueOf(tensor, observed));
@@ -161,10 +144,11 @@ absl::StatusOr<RunVerdict> VerifyRun(
                        options.underflow),
           verdict);
       if (verdict.reason.empty())
-        VerifyWide(tensor, known[tensor.id], *value, tolerance, own, verdict);
+        VerifyWide(tensor, known[tensor.id], *value, tolerance,
+                   own_sums <= 1 && options.unit <= 0x1p-24, verdict);
       if (!verdict.reason.empty()) return verdict;
       known[tensor.id] = Found(*value, options.unit);
-      own = {LargestOf(known[tensor.id])};
+      own_sums = 0;
     }
     for (const TensorId source : graph.Inputs(tensor.id)) {
       if (readers[source].back() == tensor.id) known.erase(source);

@@ -8,9 +8,9 @@
 //
 // Where little is observed, bounds may become wider than the values. Then an
 // element may err by 1e-4 (times bound_scale) of the tensor's largest value, by
-// 0.05 where the graph or `unit` is less exact than f32. Where terms cancel out
-// and the bound is that small a share of them, what is left is rounding alone,
-// and the bound holds.
+// 0.05 where the graph or `unit` is less exact than f32. With the unit of f32 and
+// at most one sum between what was observed and an element, the terms of that
+// cancel out: what is left is rounding, and the bound alone says how much.
 #ifndef TILEWRIGHT_MEASURE_VERIFY_VERIFY_RUN_H_
 #define TILEWRIGHT_MEASURE_VERIFY_VERIFY_RUN_H_
 

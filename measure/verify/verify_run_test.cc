@@ -144,6 +144,15 @@ TEST(VerifyRunOfNoiseTest, WhatIsLeftWhereTermsCancelIsVerifiedByItsBound) {
     EXPECT_EQ(verdict.reason.empty(), by < 1e-4) << verdict.reason;
     EXPECT_EQ(verdict.wide, by < 1e-4 ? 1 : 0);
   }
+  // Bounds of less exact classes are wide where nothing cancels.
+  VerifyRunOptions options;
+  options.unit = 0x1p-9;
+  mean.as<float>()[0] = static_cast<float>(left + 1e-3);
+  TW_ASSERT_OK_AND_ASSIGN(
+      const RunVerdict verdict,
+      VerifyRun(graph, inputs,
+                {{Id(graph, "C"), centred}, {Id(graph, "M"), mean}}, options));
+  EXPECT_THAT(verdict.reason, HasSubstr("of the largest value"));
 }
 
 TEST_F(VerifyRunTest, AResultThatReachesTheWrongReaderShows) {
