@@ -16,6 +16,7 @@
 #include "tilegraph/rewrite/split_phases.h"
 #include "tilegraph/rewrite/split_terms.h"
 #include "tilegraph/rewrite/widen_data.h"
+#include "tilegraph/rewrite/windows_in_place.h"
 #include "tilegraph/rewrite/winograd.h"
 #include "tilegraph/rewrite/winograd_cost.h"
 
@@ -115,6 +116,7 @@ ImportedModel RewriteModel(const ImportedModel& imported,
   if (plan.connect == PlanOptions::Connect::kNone)
     return std::move(model).Result();
   model.Apply(NestConcatenations);
+  model.Apply(ReadWindowsInPlace);
   const int64_t block = plan.channel_block_or_default();
   if (GpuLevelsOf(spec)) {
     RewriteForGpu(spec, model);

@@ -29,7 +29,8 @@ absl::Status ZeroRepeated(backends::Stream& stream, const Zero& zero, char* to,
   return absl::OkStatus();
 }
 
-// The repeat that a stream is asked to do itself: that of most rows.
+// The repeat that a stream is asked to do itself: that of most rows. REQUIRES:
+// there is one.
 int LongestRepeat(const Copy& copy) {
   int longest = 0;
   for (int i = 1; i < copy.repeats_size(); ++i) {
@@ -42,7 +43,6 @@ int LongestRepeat(const Copy& copy) {
 // for each of which it copies rows.
 absl::Status CopyRepeated(backends::Stream& stream, const Copy& copy, char* to,
                           const char* from, int depth, int rows) {
-  if (copy.repeats().empty()) return stream.Copy(to, from, copy.size_bytes());
   if (depth == copy.repeats_size()) {
     const Copy::Repeat& row = copy.repeats(rows);
     return stream.CopyRows(to, row.to_stride_bytes(), from,
@@ -203,8 +203,11 @@ absl::Status Session::Read(const Place& place, int64_t size_bytes, void* to) {
 
 absl::Status Session::RunCopy(const Copy& copy) {
   if (CrossesDevice(model_->program(), copy)) moved_bytes_ += BytesOf(copy);
-  return CopyRepeated(*stream_, copy, Address(copy.to()), Address(copy.from()),
-                      /*depth=*/0, LongestRepeat(copy));
+  char* const to = Address(copy.to());
+  const char* const from = Address(copy.from());
+  if (copy.repeats().empty()) return stream_->Copy(to, from, copy.size_bytes());
+  return CopyRepeated(*stream_, copy, to, from, /*depth=*/0,
+                      LongestRepeat(copy));
 }
 
 absl::Status Session::RunTogether(int i, int count) {

@@ -211,10 +211,8 @@ class Writer {
     std::vector<Handle> order;
     for (const RowAxis& axis : block.rows)
       order.push_back(writer_.Loop(handle, axis.name));
-    for (const auto* axes : {&block.single, &block.single_terms}) {
-      for (const RowAxis& axis : *axes)
-        order.push_back(writer_.Loop(handle, axis.name));
-    }
+    for (const RowAxis& axis : block.AllSingle())
+      order.push_back(writer_.Loop(handle, axis.name));
     order.insert(order.end(), loops.begin(), loops.end());
     if (order.size() > 1) writer_.Reorder(order);
     const Handle along = TakesWhole(block) ? writer_.Fuse(loops) : loops.back();

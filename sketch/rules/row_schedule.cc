@@ -116,10 +116,8 @@ class Writer {
   // Over axes of extent 1, and rows that are done one after another.
   std::vector<Handle> OuterLoops(const RowBlock& block, Handle handle) {
     std::vector<Handle> loops;
-    for (const auto* axes : {&block.single, &block.single_terms}) {
-      for (const RowAxis& axis : *axes)
-        loops.push_back(writer_.Loop(handle, axis.name));
-    }
+    for (const RowAxis& axis : block.AllSingle())
+      loops.push_back(writer_.Loop(handle, axis.name));
     for (size_t r = 0; r < block.rows.size(); ++r) {
       if (r != tile_.axis)
         loops.push_back(writer_.Loop(handle, block.rows[r].name));
@@ -218,23 +216,33 @@ class Writer {
     const std::string level =
         DecideLevel(location_.decider, block, loops.whole_row);
     writer_.SetLevel(handle, level);
-    if (lanes_are_rows() && level == "scratch" && !block.rows.empty())
-      writer_.SetLayout(block.name, RowsInnermost(block));
+    if (level != "scratch") return;
+    if (const auto order = LanesInnermost(block))
+      writer_.SetLayout(block.name, *order);
   }
 
-  // Vectors of rows are kept as they are computed.
-  std::string RowsInnermost(const RowBlock& block) const {
+  // Vectors are kept as they are computed; nullopt where those of a row-major
+  // tensor are.
+  std::optional<std::string> LanesInnermost(const RowBlock& block) const {
+    if (lanes_are_rows() ? block.rows.empty() : block.inner.empty())
+      return std::nullopt;
+    const std::string& lanes = lanes_are_rows() ? block.rows[tile_.axis].name
+                                                : block.inner.back().name;
     const std::vector<Axis>& axes = graph_.tensor(block.tensor).compute.axes;
     std::string order = "order ";
-    size_t row = 0;
+    size_t innermost = 0;
+    bool moved = false;
     for (size_t i = 0; i < axes.size(); ++i) {
-      if (axes[i].name == block.rows[tile_.axis].name) {
-        row = i;
+      if (axes[i].name == lanes) {
+        innermost = i;
+        moved = false;
       } else {
         absl::StrAppend(&order, i, ",");
+        moved |= axes[i].extent.value() > 1;
       }
     }
-    return absl::StrCat(order, row);
+    if (!moved) return std::nullopt;
+    return absl::StrCat(order, innermost);
   }
 
   // Where results go: of the last block to memory, through a copy.

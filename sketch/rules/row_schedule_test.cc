@@ -131,6 +131,23 @@ TEST(RowScheduleTest, WhatIsKeptOfNeighbouringRowsLiesSideBySide) {
               HasSubstr("set_layout \"E order 0,2,1\""));
 }
 
+// So is a row that is not the last dimension: the channels of a pixel.
+TEST(RowScheduleTest, WhatIsKeptOfRowsOfAnotherDimensionLiesAlongThem) {
+  TW_ASSERT_OK_AND_ASSIGN(Workload workload, ParseWorkload(R"(
+    X: f32[2, 400, 20] = placeholder
+    E: f32[2, 400, 20] = compute (n: 2, c: 400, w: 20) { erf(X[n, c, w]) }
+    M: f32[2, 1, 20] = compute (n: 2, o: 1, w: 20) reduce (c: 400) max:f32 { E[n, c, w] }
+    Y: f32[2, 400, 20] = compute (n: 2, c: 400, w: 20) { E[n, c, w] * M[n, 0, w] }
+    return Y
+)"));
+  EXPECT_THAT(Checked(workload, "cpu_x86_64_v4"), Not(HasSubstr("set_layout")));
+  for (const char* name : {"X", "Y"})
+    workload.layouts[*workload.graph.Find(name)] =
+        Layout::BlockedLast({2, 400, 20}, 1, 400);
+  EXPECT_THAT(Checked(workload, "cpu_x86_64_v4"),
+              HasSubstr("set_layout \"E order 0,2,1\""));
+}
+
 // The first reduction reads what is kept; what that is made of tells which
 // elements are neighbours.
 TEST(RowScheduleTest, VectorsFollowWhatKeptValuesAreMadeOf) {

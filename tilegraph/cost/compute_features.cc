@@ -17,6 +17,9 @@ namespace {
 // (sketch/rules/move_schedule.h): of a vector of theirs half is scattered.
 constexpr double kTransposed = 0.5;
 
+// Neighbours of which a vector is nearly always within one group.
+constexpr int64_t kSharedByLanes = 16;
+
 // How results and loads lie in memory: the dimension along which neighbours are
 // neighbours there. Constants are packed as they are read and not listed.
 struct VectorDims {
@@ -38,18 +41,44 @@ bool DividesIntoLanes(const Expr& quotient) {
   return by > 0 && (by & (by - 1)) == 0;
 }
 
+// Whether it is the same for a vector of neighbours, or nearly always: the
+// group of channels, say, that one of them is in.
+bool IsSharedByLanes(const Expr& quotient) {
+  return quotient.op() == Op::kFloorDiv &&
+         quotient.operand(0).op() == Op::kVar &&
+         quotient.operand(1).op() == Op::kConst &&
+         quotient.operand(1).int_value() >= kSharedByLanes;
+}
+
+// How an index moves from one of neighbouring results, along `dim`, to the
+// next.
+struct Motion {
+  bool moves = false;
+  bool jumps = false;
+};
+
+Motion MotionOf(const Expr& index, int dim) {
+  if (index.op() == Op::kVar) return {index.var_id() == dim, false};
+  if (IsSharedByLanes(index)) return {};
+  Motion motion;
+  for (const Expr& operand : index.operands()) {
+    const Motion inner = MotionOf(operand, dim);
+    motion.moves |= inner.moves;
+    motion.jumps |= inner.jumps;
+  }
+  motion.jumps |= motion.moves &&
+                  (index.op() == Op::kMul ||
+                   (index.op() == Op::kFloorDiv && !DividesIntoLanes(index)));
+  return motion;
+}
+
 // Whether results that are neighbours load neighbours, or all the same.
 bool LoadsNeighbours(const Expr& load, const VectorDims& dims) {
   const auto input = dims.of_input.find(load.source());
   if (input == dims.of_input.end()) return true;
   for (size_t d = 0; d < load.operands().size(); ++d) {
-    bool moves = false, jumps = false;
-    Visit(load.operand(static_cast<int>(d)), [&](const Expr& e) {
-      moves |= e.op() == Op::kVar && e.var_id() == dims.output;
-      jumps |= (e.op() == Op::kMul ||
-                (e.op() == Op::kFloorDiv && !DividesIntoLanes(e))) &&
-               Mentions(e, dims.output);
-    });
+    const auto [moves, jumps] =
+        MotionOf(load.operand(static_cast<int>(d)), dims.output);
     const int dim = static_cast<int>(d);
     if (moves && (dim != input->second || (jumps && dim != dims.channels)))
       return false;

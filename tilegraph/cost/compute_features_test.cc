@@ -79,6 +79,26 @@ TEST(ComputeFeaturesTest, GroupsOfChannelsArePermutedAndSkipNoWindow) {
   EXPECT_GT(Grouped(" * 2", kColumns).operations.scattered_loads, 0);
 }
 
+// Where channels of plain images come in groups that fill vectors, these read
+// one element for all lanes.
+TEST(ComputeFeaturesTest, VectorsWithinAGroupOfChannelsShareWhatTheyLoad) {
+  for (const int group : {4, 16, 20}) {
+    const auto graph = ParseText(absl::Substitute(
+        "X: f32[1, $1, 13] = placeholder\n"
+        "W: f32[$1, $0, 3] = placeholder\n"
+        "Y: f32[1, $1, 11] = compute (n: 1, o: $1, x: 11) reduce (c: $0, j: 3) "
+        "sum:f32 { X[n, o floordiv $0 * $0 + c, x + j] * W[o, c, j] } hint "
+        "\"conv\"\nreturn Y\n",
+        group, 2 * group));
+    ASSERT_TRUE(graph.ok()) << graph.status();
+    constexpr int kChannels = 1, kColumns = 2, kWeightLanes = 0;
+    EXPECT_EQ(FeaturesOf(*graph, graph->outputs()[0], kChannels,
+                         {kColumns, kWeightLanes})
+                  .operations.scattered_loads,
+              group < 16 ? 1 : 0);
+  }
+}
+
 // An image that becomes `by` times as wide.
 TEST(ComputeFeaturesTest, PowersOfTwoAreRepeatedByPermuting) {
   const auto scattered = [](int by) {

@@ -21,7 +21,7 @@ enum class ComputeRole : uint8_t {
   kWinograd4,
   kBandIn,  // moves between whole tensors and a band (bands.h)
   kBandOut,
-  kPlainCopy,  // an output of the model, made plain (plain_outputs.h)
+  kPlainCopy,  // of an image, plain in memory (plain_copies.h)
 };
 
 class ComputeHint {

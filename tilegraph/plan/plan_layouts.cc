@@ -81,15 +81,15 @@ class LayoutChooser {
     if (output.shape.size() < kLeastImageRank)
       return FollowedIfAny(group, output);
     const std::vector<int64_t> shape = output.static_shape();
-    if (GroupsCutBlocks(draft_.graph, group.members[0], block)) return {};
+    const std::optional<ConvolutionRoles> convolution =
+        AsConvolution(draft_.graph, group.members[0]);
+    if (convolution && GroupsCutBlocks(*convolution, block)) return {};
     const int64_t channels = shape[kChannelDim];
     const Layout last = ChannelsLast(shape);
     const bool whole = channels % block == 0;
     const Layout blocked = ChannelsInBlocks(shape, block);
     const bool nearly_whole = ChannelsFillBlocks(channels, block);
-    if (const std::optional<ConvolutionRoles> convolution =
-            AsConvolution(draft_.graph, group.members[0]);
-        convolution && HasFilters(group.members[0], *convolution)) {
+    if (convolution && HasFilters(group.members[0], *convolution)) {
       if (channels > 1 && EndsInChannels(output.id, last))
         return {last, blocked};
       if (whole) return {blocked, last};
@@ -238,7 +238,7 @@ class LayoutChooser {
                        }))
         continue;
       std::optional<Layout> dense = DenseInOrder(found->second);
-      if (!dense) continue;
+      if (!dense || EndsInShortPart(*dense)) continue;
       if (EndsAsPlain(*dense)) {
         plain_run = std::max(plain_run, RunLength(*dense));
       } else if (!best || RunLength(*best) < RunLength(*dense)) {
@@ -249,25 +249,35 @@ class LayoutChooser {
     return best;
   }
 
-  // Neighbours in memory that are neighbours along one dimension.
+  // Along which neighbours in memory are neighbours; null if there are none.
+  static const Layout::Digit* Innermost(const Layout& dense) {
+    const std::vector<Layout::Digit>& digits = dense.digits();
+    const auto digit =
+        std::find_if(digits.rbegin(), digits.rend(),
+                     [](const Layout::Digit& d) { return d.extent > 1; });
+    return digit == digits.rend() ? nullptr : &*digit;
+  }
+
   static int64_t RunLength(const Layout& dense) {
-    for (auto digit = dense.digits().rbegin(); digit != dense.digits().rend();
-         ++digit) {
-      if (digit->extent > 1) return digit->extent;
-    }
-    return 1;
+    const Layout::Digit* innermost = Innermost(dense);
+    return innermost != nullptr ? innermost->extent : 1;
+  }
+
+  // Whether neighbours are a part of a dimension that fills no vector.
+  static bool EndsInShortPart(const Layout& dense) {
+    constexpr int64_t kShortPart = 4;
+    const Layout::Digit* innermost = Innermost(dense);
+    return innermost != nullptr && innermost->extent <= kShortPart &&
+           innermost->extent < dense.shape()[innermost->dim];
   }
 
   // Whether rows of the last dimension stay whole.
   static bool EndsAsPlain(const Layout& dense) {
     int last = static_cast<int>(dense.shape().size()) - 1;
     while (last >= 0 && dense.shape()[last] == 1) --last;
-    for (auto digit = dense.digits().rbegin(); digit != dense.digits().rend();
-         ++digit) {
-      if (digit->extent > 1)
-        return digit->dim == last && digit->extent == dense.shape()[last];
-    }
-    return true;
+    const Layout::Digit* innermost = Innermost(dense);
+    return innermost == nullptr ||
+           (innermost->dim == last && innermost->extent == dense.shape()[last]);
   }
 
   bool Reads(TensorId member, TensorId input) const {

@@ -15,33 +15,10 @@
 namespace tilewright {
 namespace {
 
-bool IsDenseConvolution(const TensorGraph& graph, TensorId id) {
-  const auto roles = AsConvolution(graph, id);
-  return roles && roles->dense;
-}
-
 // A map of elements; what moves to the host is a copy.
 bool IsMap(const Tensor& tensor) {
   return tensor.kind == TensorKind::kCompute && !IsBandMove(tensor) &&
          !tensor.compute.combiner && tensor.compute.body.size() == 1;
-}
-
-// By tensor: whether it is a dense convolution, or a chain of elementwise maps
-// behind one.
-std::vector<bool> Convolved(const TensorGraph& graph) {
-  std::vector<bool> convolved;
-  for (const Tensor& tensor : graph.tensors()) {
-    const std::vector<TensorId>& inputs = graph.Inputs(tensor.id);
-    convolved.push_back(
-        tensor.kind == TensorKind::kCompute && !IsBandMove(tensor) &&
-        (IsDenseConvolution(graph, tensor.id) ||
-         (IsMap(tensor) &&
-          std::any_of(inputs.begin(), inputs.end(), [&](TensorId input) {
-            return convolved[input] &&
-                   ReadsElementwise(graph, tensor.id, input);
-          }))));
-  }
-  return convolved;
 }
 
 // By tensor: whether it is an output of the model, or a chain of elementwise
@@ -83,10 +60,10 @@ bool HasWindow(const Tensor& convolution) {
          }) > 1;
 }
 
-// By tensor: whether a convolution that fills blocks is behind it, through
-// images of as many channels.
-std::vector<bool> SideBySide(const TensorGraph& graph, int64_t block) {
-  std::vector<bool> side_by_side;
+// By tensor: whether a convolution that computes vectors of its channels is
+// behind it, through images of as many channels.
+std::vector<bool> MadeInVectors(const TensorGraph& graph, int64_t block) {
+  std::vector<bool> in_vectors;
   for (const Tensor& tensor : graph.tensors()) {
     const auto as_many_channels = [&](TensorId input) {
       const auto& shape = graph.tensor(input).shape;
@@ -95,16 +72,44 @@ std::vector<bool> SideBySide(const TensorGraph& graph, int64_t block) {
                  tensor.shape[ConvolutionRoles::kChannels];
     };
     const std::vector<TensorId>& inputs = graph.Inputs(tensor.id);
-    side_by_side.push_back(
-        tensor.kind == TensorKind::kCompute && tensor.shape.size() >= 3 &&
-        !IsBandMove(tensor) && !GroupsCutBlocks(graph, tensor.id, block) &&
-        (AsConvolution(graph, tensor.id)
-             ? FillsBlocks(tensor, block)
-             : std::any_of(inputs.begin(), inputs.end(), [&](TensorId input) {
-                 return side_by_side[input] && as_many_channels(input);
-               })));
+    if (tensor.kind != TensorKind::kCompute || tensor.shape.size() < 3 ||
+        IsBandMove(tensor)) {
+      in_vectors.push_back(false);
+    } else if (const auto roles = AsConvolution(graph, tensor.id)) {
+      in_vectors.push_back(!GroupsCutBlocks(*roles, block) &&
+                           FillsBlocks(tensor, block));
+    } else {
+      in_vectors.push_back(
+          std::any_of(inputs.begin(), inputs.end(), [&](TensorId input) {
+            return in_vectors[input] && as_many_channels(input);
+          }));
+    }
   }
-  return side_by_side;
+  return in_vectors;
+}
+
+// By tensor: whether it is a convolution that computes vectors of its channels,
+// or a chain of elementwise maps behind one. Dense ones always do; others, each
+// of whose channels reads its own, where those of their data lie side by side.
+std::vector<bool> Convolved(const TensorGraph& graph, int64_t block) {
+  const std::vector<bool> in_vectors = MadeInVectors(graph, block);
+  std::vector<bool> convolved;
+  for (const Tensor& tensor : graph.tensors()) {
+    const auto follows = [&](TensorId input) {
+      return convolved[input] && ReadsElementwise(graph, tensor.id, input);
+    };
+    const std::vector<TensorId>& inputs = graph.Inputs(tensor.id);
+    if (tensor.kind != TensorKind::kCompute || IsBandMove(tensor)) {
+      convolved.push_back(false);
+    } else if (const auto roles = AsConvolution(graph, tensor.id)) {
+      convolved.push_back(roles->dense || (in_vectors[tensor.id] &&
+                                           in_vectors[roles->data.source()]));
+    } else {
+      convolved.push_back(IsMap(tensor) &&
+                          std::any_of(inputs.begin(), inputs.end(), follows));
+    }
+  }
+  return convolved;
 }
 
 TensorId AddCopy(const Tensor& tensor, TensorId source, TensorGraph& graph) {
@@ -127,23 +132,23 @@ bool ChannelsFillBlocks(int64_t channels, int64_t block) {
   return 3 * padded <= 4 * channels;
 }
 
-bool GroupsCutBlocks(const TensorGraph& graph, TensorId id, int64_t block) {
-  const auto roles = AsConvolution(graph, id);
-  if (!roles || roles->dense) return false;
+bool GroupsCutBlocks(const ConvolutionRoles& convolution, int64_t block) {
+  if (convolution.dense) return false;
   bool cut = false;
-  Visit(roles->data.operand(roles->data_channels), [&](const Expr& e) {
-    if (e.op() != Op::kFloorDiv || e.operand(0).op() != Op::kVar ||
-        e.operand(1).op() != Op::kConst)
-      return;
-    const int64_t group = e.operand(1).int_value();
-    cut |= group % block != 0 && block % group != 0;
-  });
+  Visit(convolution.data.operand(convolution.data_channels),
+        [&](const Expr& e) {
+          if (e.op() != Op::kFloorDiv || e.operand(0).op() != Op::kVar ||
+              e.operand(1).op() != Op::kConst)
+            return;
+          const int64_t group = e.operand(1).int_value();
+          cut |= group % block != 0 && block % group != 0;
+        });
   return cut;
 }
 
 RewrittenGraph CopyConvolvedOutputs(const TensorGraph& old,
                                     int64_t channel_block) {
-  const std::vector<bool> convolved = Convolved(old);
+  const std::vector<bool> convolved = Convolved(old, channel_block);
   TensorGraph graph;
   std::vector<TensorId> ids;
   for (const Tensor& tensor : old.tensors())
@@ -160,7 +165,7 @@ RewrittenGraph CopyConvolvedOutputs(const TensorGraph& old,
 
 RewrittenGraph CopyDataReadByPixels(const TensorGraph& old,
                                     int64_t channel_block) {
-  const std::vector<bool> side_by_side = SideBySide(old, channel_block);
+  const std::vector<bool> in_vectors = MadeInVectors(old, channel_block);
   const std::vector<bool> ending = EndingModel(old);
   TensorGraph graph;
   std::vector<TensorId> ids;
@@ -173,8 +178,8 @@ RewrittenGraph CopyDataReadByPixels(const TensorGraph& old,
         roles &&
         (roles->dense ? HasWindow(tensor) &&
                             IsNarrow(tensor, ending[tensor.id], channel_block)
-                      : GroupsCutBlocks(old, tensor.id, channel_block));
-    if (!by_pixels || !side_by_side[roles->data.source()]) {
+                      : GroupsCutBlocks(*roles, channel_block));
+    if (!by_pixels || !in_vectors[roles->data.source()]) {
       ids.push_back(CopyTensor(tensor, ids, graph));
       continue;
     }

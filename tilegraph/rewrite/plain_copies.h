@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "tilegraph/analysis/families.h"
 #include "tilegraph/ir/graph_rewrite.h"
 #include "tilegraph/ir/tensor_graph.h"
 
@@ -16,14 +17,14 @@ namespace tilewright {
 // channels has them in blocks.
 bool ChannelsFillBlocks(int64_t channels, int64_t block);
 
-// Whether `id` is a convolution whose groups of channels neither fill blocks
-// nor share them evenly: lanes of a vector would be of groups that read other
-// data.
-bool GroupsCutBlocks(const TensorGraph& graph, TensorId id, int64_t block);
+// Whether the groups of channels of a convolution neither fill blocks nor share
+// them evenly: lanes of a vector would be of groups that read other data.
+bool GroupsCutBlocks(const ConvolutionRoles& convolution, int64_t block);
 
 // Outputs of a model are plain. Gives every one that is a dense convolution, or
-// a chain of elementwise maps behind one, a copy that leaves the graph in its
-// place (ComputeRole::kPlainCopy) and is a group of its own. Outputs with few
+// one in groups of data that convolutions leave side by side, or a chain of
+// elementwise maps behind one, a copy that leaves the graph in its place
+// (ComputeRole::kPlainCopy) and is a group of its own. Outputs with few
 // channels, most of whose vectors would be empty, stay as they are;
 // `channel_block`: PlanOptions'.
 RewrittenGraph CopyConvolvedOutputs(const TensorGraph& graph,

@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "base/status_matchers.h"
 #include "gtest/gtest.h"
+#include "tilegraph/analysis/families.h"
 #include "tilegraph/interpret/interpreter.h"
 #include "tilegraph/ir/verifier.h"
 #include "tilegraph/plan/plan.h"
@@ -59,6 +60,19 @@ TEST(PlainCopiesTest, AConvolutionAtTheEndIsComputedInBlocksAndCopied) {
               Layout::BlockedLast({1, 32, 5, 6}, 1, 16));
     EXPECT_TRUE(plan.layouts.at(out).is_row_major());
   }
+}
+
+TEST(PlainCopiesTest, ADepthwiseConvolutionBehindOneIsToo) {
+  const std::string depthwise =
+      "U: f32[32, 3] = placeholder\n"
+      "D: f32[1, 32, 5, 4] = compute (n: 1, o: 32, h: 5, w: 4) reduce (k: 3) "
+      "sum:f32 { T[n, o, h, w + k] * U[o, k] } hint conv\nreturn D\n";
+  const RewrittenGraph copied = Copied(Parsed(Text(32, depthwise)));
+  ASSERT_EQ(Copies(copied.graph), 1);
+  const Plan plan = MakePlan(copied.graph, {});
+  ASSERT_EQ(plan.groups.size(), 3u) << ToString(plan, copied.graph);
+  EXPECT_EQ(plan.layouts.at(plan.groups[1].output),
+            Layout::BlockedLast({1, 32, 5, 4}, 1, 16));
 }
 
 // Who reads the result inside reads it where it was computed.
@@ -135,8 +149,11 @@ TEST(PlainCopiesTest, GroupsThatCutBlocksReadACopyAndArePlain) {
       return S
     )",
         {{"ALL", absl::StrCat(2 * group)}, {"GROUP", absl::StrCat(group)}}));
-    EXPECT_EQ(GroupsCutBlocks(graph, *graph.Find("G"), 16), group == 12);
-    EXPECT_FALSE(GroupsCutBlocks(graph, *graph.Find("T"), 16));
+    const auto cut = [&](const char* name) {
+      return GroupsCutBlocks(*AsConvolution(graph, *graph.Find(name)), 16);
+    };
+    EXPECT_EQ(cut("G"), group == 12);
+    EXPECT_FALSE(cut("T"));
     const RewrittenGraph copied = CopyDataReadByPixels(graph, 16);
     EXPECT_EQ(Copies(copied.graph), group == 12 ? 1 : 0);
     const Plan plan = MakePlan(copied.graph, {});

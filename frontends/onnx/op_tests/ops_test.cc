@@ -299,14 +299,6 @@ TEST(OpsTest, PadsTakeEveryMode) {
              {5}, {1, 2, 3, 7, 7});
 }
 
-TEST(OpsTest, GatherWrapsNegativePositionsOnce) {
-  ExpectNear(RunNode(17, "Gather", {Count({3, 2})}, {{-1, 0}}), {2, 2},
-             {5, 6, 1, 2});
-  ExpectNear(RunNode(17, "Gather", {Count({2, 3})}, {{2, -3}},
-                     [](NodeBuilder n) { n.Int("axis", 1); }),
-             {2, 2}, {3, 1, 6, 4});
-}
-
 TEST(OpsTest, DepthAndSpaceAreExchangedInBothModes) {
   const Given x = Count({1, 8, 1, 1});
   const auto mode = [](const char* name) {

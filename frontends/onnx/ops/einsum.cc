@@ -149,18 +149,17 @@ TensorId WithResultsLast(ImportContext& in, int i, char last,
   if (at == std::string::npos || at + 1 == labels.size() ||
       op.shape(i)[at] == 1 || op.input(i).constant != nullptr)
     return x;
+  const auto dim = static_cast<std::ptrdiff_t>(at);
   Shape shape = op.shape(i);
-  std::rotate(shape.begin() + static_cast<std::ptrdiff_t>(at),
-              shape.begin() + static_cast<std::ptrdiff_t>(at) + 1, shape.end());
-  std::rotate(labels.begin() + static_cast<std::ptrdiff_t>(at),
-              labels.begin() + static_cast<std::ptrdiff_t>(at) + 1,
-              labels.end());
+  shape.push_back(shape[at]);
+  shape.erase(shape.begin() + dim);
+  labels.erase(at, 1);
+  labels.push_back(last);
   return in.Elementwise(in.Name(0, absl::StrCat("operand", i)), op.dtype(0),
                         shape, "transpose", [&](absl::Span<const Expr> index) {
-                          std::vector<Expr> from(index.begin(), index.end());
-                          std::rotate(
-                              from.begin() + static_cast<std::ptrdiff_t>(at),
-                              from.end() - 1, from.end());
+                          std::vector<Expr> from(index.begin(),
+                                                 index.end() - 1);
+                          from.insert(from.begin() + dim, index.back());
                           return in.At(x, std::move(from));
                         });
 }

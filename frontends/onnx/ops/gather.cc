@@ -1,6 +1,9 @@
 // Elements at positions that are data.
+#include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "base/status_macros.h"
 #include "frontends/onnx/graph/op_def.h"
@@ -31,16 +34,60 @@ absl::Status InferGather(OpContext& op) {
   return absl::OkStatus();
 }
 
+// Positions that are known and lie evenly: steps from the first, by dimension
+// of the indices.
+struct EvenPositions {
+  int64_t first = 0;
+  std::vector<int64_t> steps;
+
+  Expr At(Index index) const {
+    Expr position = Expr::Int(first);
+    for (size_t d = 0; d < steps.size(); ++d)
+      position = position + index[d] * Expr::Int(steps[d]);
+    return position;
+  }
+};
+
+// Windows of a signal, say, or its samples in reverse. nullopt if the indices,
+// input 1, are other ones or known at run time only; `extent`: of what they
+// count.
+std::optional<EvenPositions> AsEvenPositions(const OpContext& op,
+                                             int64_t extent) {
+  const absl::StatusOr<std::vector<int64_t>> indices = op.ConstInts(1);
+  if (!indices.ok() || indices->empty()) return std::nullopt;
+  std::vector<int64_t> positions;
+  for (const int64_t index : *indices) {
+    positions.push_back(index < 0 ? index + extent : index);
+    if (positions.back() < 0 || positions.back() >= extent) return std::nullopt;
+  }
+  const Shape& shape = op.shape(1);
+  EvenPositions even{positions[0], std::vector<int64_t>(shape.size())};
+  int64_t stride = 1;  // to the next along a dimension
+  for (size_t d = shape.size(); d-- > 0; stride *= shape[d])
+    even.steps[d] = shape[d] > 1 ? positions[stride] - positions[0] : 0;
+  for (size_t i = 0; i < positions.size(); ++i) {
+    int64_t expected = even.first;
+    int64_t rest = static_cast<int64_t>(i);
+    for (size_t d = shape.size(); d-- > 0; rest /= shape[d])
+      expected += rest % shape[d] * even.steps[d];
+    if (positions[i] != expected) return std::nullopt;
+  }
+  return even;
+}
+
 absl::Status ImportGather(ImportContext& in) {
   const OpContext& op = in.op();
   TW_ASSIGN_OR_RETURN(const int axis, op.Axis(op.Int("axis", 0), op.rank(0)));
+  const int64_t extent = op.shape(0)[axis];
+  const std::optional<EvenPositions> even = AsEvenPositions(op, extent);
   const TensorId x = in.input(0);
-  const TensorId indices = in.input(1);
+  const TensorId indices = even ? TensorId{} : in.input(1);
   const int inner = op.rank(1);
   in.EmitElementwise(0, "gather", [&](Index index) {
     std::vector<Expr> at(index.begin(), index.begin() + axis);
-    at.push_back(PositionFromData(in.Load(indices, index.subspan(axis, inner)),
-                                  op.shape(0)[axis]));
+    const Index of_indices = index.subspan(axis, inner);
+    at.push_back(even ? even->At(of_indices)
+                      : PositionFromData(in.Load(indices, of_indices), extent));
     at.insert(at.end(), index.begin() + axis + inner, index.end());
     return in.At(x, std::move(at));
   });

@@ -198,8 +198,8 @@ class Finder {
     }
     const int contiguous = ContiguousAxis(tensor.id);
     const auto row = std::find(rows.begin(), rows.end(), contiguous);
-    if (!block.reduces && row != rows.end())
-      kept_by_row_.emplace(tensor.id, contiguous);
+    if (!block.reduces && contiguous >= 0)
+      innermost_.emplace(tensor.id, contiguous);
     if (block.reduces && !decided_) {
       decided_ = true;
       if (row != rows.end())
@@ -234,14 +234,14 @@ class Finder {
            id != result_.output;
   }
 
-  // Locals hold whole rows, row-major, or neighbouring rows side by side where
-  // that is how what they are made of lies.
+  // Locals hold whole rows, row-major, but for the axis along which what they
+  // are made of lies.
   Layout LocalLayout(TensorId id) const {
     const std::vector<int64_t> shape = graph_.tensor(id).static_shape();
-    const auto row = kept_by_row_.find(id);
-    return row == kept_by_row_.end()
+    const auto axis = innermost_.find(id);
+    return axis == innermost_.end()
                ? Layout::RowMajor(shape)
-               : Layout::BlockedLast(shape, row->second, shape[row->second]);
+               : Layout::BlockedLast(shape, axis->second, shape[axis->second]);
   }
 
   // Returns the strides of an access at plain indices in `compute`, one for
@@ -336,12 +336,18 @@ class Finder {
   std::set<TensorId> inlined_;
   std::map<TensorId, std::vector<Expr>> bodies_;  // with maps inlined
   // Maps of whole rows that follow neighbouring rows: the axis of those.
-  std::map<TensorId, int> kept_by_row_;
+  std::map<TensorId, int> innermost_;
   bool decided_ = false;
   RowBlocks result_;
 };
 
 }  // namespace
+
+std::vector<RowAxis> RowBlock::AllSingle() const {
+  std::vector<RowAxis> all = single;
+  all.insert(all.end(), single_terms.begin(), single_terms.end());
+  return all;
+}
 
 int64_t RowBlock::row_elements() const {
   int64_t elements = 1;

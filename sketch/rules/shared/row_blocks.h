@@ -40,6 +40,7 @@ struct RowBlock {
   int intermediate = 0;  // its number in decisions, if it is one that is kept
 
   int64_t row_elements() const;
+  std::vector<RowAxis> AllSingle() const;  // `single` and `single_terms`
 };
 
 struct RowBlocks {
