@@ -16,11 +16,13 @@
 #include "sketch/rules/shared/output_tiles.h"
 #include "sketch/rules/shared/tile_decisions.h"
 #include "sketch/rules/window_decisions.h"
+#include "sketch/rules/window_lanes.h"
 #include "sketch/rules/window_tile.h"
 #include "tilegraph/expr/dtype.h"
 #include "tilegraph/expr/expr_vars.h"
 #include "tilegraph/expr/index_eval.h"
 #include "tilegraph/expr/simplify.h"
+#include "tilegraph/ir/compute_axes.h"
 #include "tilegraph/plan/register_tile.h"
 
 namespace tilewright::sketch {
@@ -36,18 +38,6 @@ constexpr double kShuffledLoad = 2.5;
 // what borders them is guarded.
 constexpr int64_t kMostOutputs = 14;
 
-RangeOf AxisRanges(const Compute& compute) {
-  return [&compute](int var) -> std::optional<Range> {
-    const int spatial = static_cast<int>(compute.axes.size());
-    if (var < 0 ||
-        var >= spatial + static_cast<int>(compute.reduce_axes.size()))
-      return std::nullopt;
-    const Axis& axis =
-        var < spatial ? compute.axes[var] : compute.reduce_axes[var - spatial];
-    return Range{0, axis.extent.value() - 1};
-  };
-}
-
 class Builder : ChainSchedule {
  public:
   Builder(const Workload& workload, const DeviceSpec& spec, const Chain& chain,
@@ -58,6 +48,14 @@ class Builder : ChainSchedule {
   void Run() {
     const Handle last = WriteInlines();
     tiles_ = StartTiles(workload_, chain_.output);
+    const int64_t lanes = Lanes(graph_, spec_);
+    unit_ = UnitOf(workload_, chain_.output, lanes);
+    const auto axis = AxisOfData(workload_, reduction_.compute, body_,
+                                 tiles_.vector_axis, lanes);
+    if (axis && !location_.inside) {
+      SetVectorAxis(tiles_, *axis);
+      unit_ = {std::min(lanes, Extent(*axis)), false};
+    }
     DecideTile();
     if (location_.inside) {
       TakeWhole(tiles_);
@@ -101,7 +99,7 @@ class Builder : ChainSchedule {
     return std::nullopt;
   }
 
-  WindowAccess AccessOf(const Expr& load, const VectorUnit& unit) const {
+  WindowAccess AccessOf(const Expr& load) const {
     const RangeOf ranges = AxisRanges(reduction_.compute);
     WindowAccess access;
     for (const Expr& index : load.operands()) {
@@ -119,8 +117,8 @@ class Builder : ChainSchedule {
                                     ? term.operand(1).int_value()
                                     : 1;
           dim.push_back({*axis, coefficient,
-                         std::max<int64_t>(1, group / unit.elements)});
-          if (group > 1 && group < unit.elements) access.work = kShuffledLoad;
+                         std::max<int64_t>(1, group / unit_.elements)});
+          if (group > 1 && group < unit_.elements) access.work = kShuffledLoad;
         }
       }
     }
@@ -128,20 +126,19 @@ class Builder : ChainSchedule {
   }
 
   void DecideTile() {
-    const int64_t lanes = Lanes(graph_, spec_);
-    const VectorUnit unit = UnitOf(workload_, chain_.output, lanes);
     WindowSpace space;
-    space.vectors = CeilDiv(Extent(tiles_.vector_axis), unit.elements);
+    space.vectors = CeilDiv(Extent(tiles_.vector_axis), unit_.elements);
     space.rows = Extent(tiles_.row_axis);
     space.outer_rows = Extent(tiles_.outer_row_axis);
     for (const Axis& axis : reduction_.compute.reduce_axes)
       space.reduce.push_back(axis.extent.value());
     ForEachLoad(body_, [&](const Expr& load) {
-      space.accesses.push_back(AccessOf(load, unit));
+      space.accesses.push_back(AccessOf(load));
     });
     for (const Expr& value : body_) space.guarded |= value.op() == Op::kSelect;
     space.registers = static_cast<int>(spec_.unit().vector_registers());
-    space.registers_per_unit = static_cast<int>(CeilDiv(unit.elements, lanes));
+    space.registers_per_unit =
+        static_cast<int>(CeilDiv(unit_.elements, Lanes(graph_, spec_)));
     if (reduction_.compute.combiner->kind() != Combiner::Kind::kSum) {
       space.operations = kExtremeOperations;
       space.temporaries = kExtremeTemporaries;
@@ -150,7 +147,7 @@ class Builder : ChainSchedule {
       space.most_outputs = kMostOutputs;
       // By value: spaces of decisions outlive this run.
       space.allowed = [bounds = location_.bounds, tiles = tiles_,
-                       elements = unit.elements](const WindowTile& tile) {
+                       elements = unit_.elements](const WindowTile& tile) {
         const auto allow = [&](int axis, int64_t size) {
           return axis < 0 || bounds.Allow(axis, size, tiles.shape[axis]);
         };
@@ -171,9 +168,8 @@ class Builder : ChainSchedule {
     }
     const WindowTile tile = DecideWindowTile(location_.decider, space, tasks);
     unrolled_ = tile.unrolled;
-    unit_ = unit;
     wide_ = tile.vectors > 1;
-    SetVectors(tiles_, unit, tile.vectors);
+    SetVectors(tiles_, unit_, tile.vectors);
     if (tiles_.row_axis >= 0) tiles_.axes[tiles_.row_axis].tile = tile.rows;
     if (tiles_.outer_row_axis >= 0)
       tiles_.axes[tiles_.outer_row_axis].tile = tile.outer_rows;

@@ -25,9 +25,12 @@ constexpr int64_t kSharedByLanes = 16;
 struct VectorDims {
   int output;
   std::map<TensorId, int> of_input;
-  // Windows: a loop over lanes for each term, decisions that all lanes share
-  // outside of it.
+  // Windows: what their edges leave out is decided outside of the loops, and
+  // vectors lie along the data (sketch/rules/window_lanes.h): a result is
+  // stored apart once for its `terms`.
   bool slides = false;
+  double terms = 1;
+  int axes = 0;  // of results
   // The channels of a convolution's data: where they come in groups, lanes
   // permute a vector of them, and no window skips any.
   int channels = -1;
@@ -86,6 +89,22 @@ bool LoadsNeighbours(const Expr& load, const VectorDims& dims) {
   return true;
 }
 
+// Whether results that are neighbours along some axis load neighbours.
+bool LoadsAlongAnAxis(const Expr& load, const VectorDims& dims) {
+  const int dim = dims.of_input.at(load.source());
+  if (dim < 0) return false;
+  for (int axis = 0; axis < dims.axes; ++axis) {
+    const auto [moves, jumps] = MotionOf(load.operand(dim), axis);
+    if (moves && !jumps) return true;
+  }
+  return false;
+}
+
+double ScatteredLoads(const Expr& load, const VectorDims& dims) {
+  if (LoadsNeighbours(load, dims)) return 0;
+  return dims.slides && LoadsAlongAnAxis(load, dims) ? 1 / dims.terms : 1;
+}
+
 void Add(const OperationCounts& from, OperationCounts& to) {
   to.simple += from.simple;
   to.exps += from.exps;
@@ -126,14 +145,14 @@ double& CountOf(Op op, OperationCounts& counts) {
 OperationCounts Operations(const Expr& body, const VectorDims& dims) {
   OperationCounts counts;
   if (body.op() == Op::kLoad) {
-    counts.scattered_loads = LoadsNeighbours(body, dims) ? 0 : 1;
+    counts.scattered_loads = ScatteredLoads(body, dims);
     return counts;
   }
   if (body.op() == Op::kSelect) {
     const OperationCounts then = Operations(body.operand(1), dims),
                           otherwise = Operations(body.operand(2), dims);
     Add(Sum(then) < Sum(otherwise) ? otherwise : then, counts);
-    if (dims.slides && !Mentions(body.operand(0), dims.output)) return counts;
+    if (dims.slides) return counts;
     Add(Operations(body.operand(0), dims), counts);
     counts.simple += 1;
     return counts;
@@ -207,6 +226,10 @@ ComputeFeatures FeaturesOf(const TensorGraph& graph, TensorId id,
   }
   ComputeFeatures features;
   features.dtype = tensor.dtype;
+  for (const Axis& axis : compute.reduce_axes)
+    features.terms *= static_cast<double>(axis.extent.value());
+  dims.terms = features.terms;
+  dims.axes = static_cast<int>(compute.axes.size());
   if (compute.combiner) features.operations.simple = 1;
   for (const Expr& body : compute.body)
     Add(Operations(body, dims), features.operations);
@@ -215,8 +238,6 @@ ComputeFeatures FeaturesOf(const TensorGraph& graph, TensorId id,
       features.operations.scattered_loads *= kTransposed;
     return features;
   }
-  for (const Axis& axis : compute.reduce_axes)
-    features.terms *= static_cast<double>(axis.extent.value());
   switch (family) {
     case ComputeFamily::kConvolution:
     case ComputeFamily::kContraction:

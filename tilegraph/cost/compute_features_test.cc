@@ -35,12 +35,12 @@ constexpr char kMaxPool[] = R"(
   return Y
 )";
 
-TEST(ComputeFeaturesTest, WindowsDecideOutsideOfTheLoopOverLanes) {
+TEST(ComputeFeaturesTest, WindowsDecideOutsideOfTheirLoops) {
   constexpr int kChannels = 1, kColumns = 3;
-  // All channels are inside or all outside: what is left is the maximum.
+  // All channels are inside or all outside, and edges of rows are loops of
+  // their own: what is left is the maximum.
   EXPECT_EQ(SimpleOperations(kMaxPool, kChannels), 1);
-  // Each column decides for itself.
-  EXPECT_GT(SimpleOperations(kMaxPool, kColumns), 5);
+  EXPECT_EQ(SimpleOperations(kMaxPool, kColumns), 1);
 }
 
 TEST(ComputeFeaturesTest, OthersDecideForEachElement) {
@@ -80,7 +80,7 @@ TEST(ComputeFeaturesTest, GroupsOfChannelsArePermutedAndSkipNoWindow) {
 }
 
 // Where channels of plain images come in groups that fill vectors, these read
-// one element for all lanes.
+// one element for all lanes; others lie along the images.
 TEST(ComputeFeaturesTest, VectorsWithinAGroupOfChannelsShareWhatTheyLoad) {
   for (const int group : {4, 16, 20}) {
     const auto graph = ParseText(absl::Substitute(
@@ -95,8 +95,28 @@ TEST(ComputeFeaturesTest, VectorsWithinAGroupOfChannelsShareWhatTheyLoad) {
     EXPECT_EQ(FeaturesOf(*graph, graph->outputs()[0], kChannels,
                          {kColumns, kWeightLanes})
                   .operations.scattered_loads,
-              group < 16 ? 1 : 0);
+              group < 16 ? 1.0 / (3 * group) : 0);
   }
+}
+
+// The edges of windows are computed apart, and results that lie across plain
+// data are stored apart, once each.
+TEST(ComputeFeaturesTest, WindowsLoadAsTheirDataLie) {
+  const auto graph = ParseText(
+      "X: f32[1, 32, 12, 12] = placeholder\n"
+      "Y: f32[1, 32, 12, 12] = compute (n: 1, c: 32, h: 12, w: 12) reduce (i: "
+      "3, j: 3) max:f32 { select(h + i >= 1 && h + i < 13 && w + j >= 1 && w + "
+      "j < 13, X[n, c, h + i - 1, w + j - 1], -1.0) }\nreturn Y\n");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  constexpr int kChannels = 1, kColumns = 3;
+  const auto operations = [&](int results) {
+    return FeaturesOf(*graph, graph->outputs()[0], results, {kColumns})
+        .operations;
+  };
+  EXPECT_EQ(operations(kColumns).simple, 1);
+  EXPECT_EQ(operations(kColumns).scattered_loads, 0);
+  EXPECT_EQ(operations(kChannels).simple, 1);
+  EXPECT_EQ(operations(kChannels).scattered_loads, 1.0 / 9);
 }
 
 // An image that becomes `by` times as wide.

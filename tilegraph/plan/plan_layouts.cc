@@ -77,13 +77,15 @@ class LayoutChooser {
       return {SideBySide(output.static_shape(), *channels)};
     // Copies are in the order in which they are read, those of whole pixels in
     // that in which they read.
-    if (draft_.apart.count(group.members[0])) return PixelsRead(group, output);
+    if (draft_.apart.count(group.output)) return PixelsRead(group, output);
     if (output.shape.size() < kLeastImageRank)
       return FollowedIfAny(group, output);
     const std::vector<int64_t> shape = output.static_shape();
     const std::optional<ConvolutionRoles> convolution =
         AsConvolution(draft_.graph, group.members[0]);
-    if (convolution && GroupsCutBlocks(*convolution, block)) return {};
+    if (convolution &&
+        (GroupsCutBlocks(*convolution, block) || ReadsPlainCopy(*convolution)))
+      return {};
     const int64_t channels = shape[kChannelDim];
     const Layout last = ChannelsLast(shape);
     const bool whole = channels % block == 0;
@@ -146,6 +148,12 @@ class LayoutChooser {
     const TensorId filter = draft_.Origin(convolution.filter.source());
     return draft_.graph.tensor(id).hint.role() != ComputeRole::kNone ||
            draft_.graph.tensor(filter).kind == TensorKind::kConstant;
+  }
+
+  // Whether it computes vectors of pixels (CopyDataReadByPixels).
+  bool ReadsPlainCopy(const ConvolutionRoles& convolution) const {
+    return draft_.graph.tensor(convolution.data.source()).hint.role() ==
+           ComputeRole::kPlainCopy;
   }
 
   // Whether the channels of its data lie side by side.
@@ -238,7 +246,7 @@ class LayoutChooser {
                        }))
         continue;
       std::optional<Layout> dense = DenseInOrder(found->second);
-      if (!dense || EndsInShortPart(*dense)) continue;
+      if (!dense || EndsInShortRuns(*dense)) continue;
       if (EndsAsPlain(*dense)) {
         plain_run = std::max(plain_run, RunLength(*dense));
       } else if (!best || RunLength(*best) < RunLength(*dense)) {
@@ -263,12 +271,15 @@ class LayoutChooser {
     return innermost != nullptr ? innermost->extent : 1;
   }
 
-  // Whether neighbours are a part of a dimension that fills no vector.
-  static bool EndsInShortPart(const Layout& dense) {
-    constexpr int64_t kShortPart = 4;
+  // Whether neighbours in memory are no neighbours along their dimension, but
+  // every second, say; or so few that they fill no vector.
+  static bool EndsInShortRuns(const Layout& dense) {
+    constexpr int64_t kShortRun = 4;
     const Layout::Digit* innermost = Innermost(dense);
-    return innermost != nullptr && innermost->extent <= kShortPart &&
-           innermost->extent < dense.shape()[innermost->dim];
+    return innermost != nullptr &&
+           (innermost->div > 1 ||
+            (innermost->extent <= kShortRun &&
+             innermost->extent < dense.shape()[innermost->dim]));
   }
 
   // Whether rows of the last dimension stay whole.
