@@ -1,3 +1,4 @@
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -234,6 +235,72 @@ TEST(PlanLayoutsTest, AMapOfPermutedRowsIsPlain) {
   const Plan plan = MakePlan(graph, {});
   EXPECT_FALSE(plan.layouts.at(*graph.Find("P")).is_row_major());
   EXPECT_TRUE(plan.layouts.at(*graph.Find("B")).is_row_major());
+}
+
+// Space to depth: neighbours in memory would be two channels of a pixel, and
+// then its next column. Whole blocks of channels instead.
+TEST(PlanLayoutsTest, AMapOfPhasesDoesNotFollowThem) {
+  const TensorGraph graph = Parsed(R"(
+      X: f32[1, 8, 32, 32] = placeholder
+      S: f32[1, 32, 16, 16] = compute (n: 1, c: 32, h: 16, w: 16) { X[n, c floordiv 4, h * 2 + c floordiv 2 floormod 2, w * 2 + c floormod 2] }
+      A: f32[1, 32, 16, 16] = compute (n: 1, c: 32, h: 16, w: 16) { exp(S[n, c, h, w]) }
+      M: f32[1, 32, 15, 15] = compute (n: 1, c: 32, h: 15, w: 15) reduce (i: 2, j: 2) max:f32 { A[n, c, h + i, w + j] }
+      return M
+  )");
+  const Plan plan = MakePlan(graph, {});
+  EXPECT_TRUE(plan.views.count(*graph.Find("S")));
+  EXPECT_EQ(plan.layouts.at(*graph.Find("A")).ToString(),
+            Layout::BlockedLast({1, 32, 16, 16}, 1, 16).ToString());
+}
+
+// What is mirrored is a copy; the map behind it in its group has the layout of
+// its readers all the same.
+TEST(PlanLayoutsTest, AMapOfACopyFeedsWinogradInBlocks) {
+  const TensorGraph graph = Parsed(R"(
+      X: f32[1, 32, 18, 18] = placeholder
+      W: f32[32, 32, 3, 3] = placeholder
+      F: f32[1, 32, 18, 18] = compute (n: 1, c: 32, h: 18, w: 18) { X[n, c, h, 17 - w] }
+      A: f32[1, 32, 18, 18] = compute (n: 1, c: 32, h: 18, w: 18) { X[n, c, h, w] + F[n, c, h, w] }
+      C: f32[1, 32, 16, 16] = compute (n: 1, o: 32, h: 16, w: 16) reduce (c: 32, i: 3, j: 3) sum:f32 { A[n, c, h + i, w + j] * W[o, c, i, j] } hint "winograd2"
+      return C
+  )");
+  const Plan plan = MakePlan(graph, {});
+  EXPECT_FALSE(plan.views.count(*graph.Find("F")));
+  EXPECT_EQ(plan.layouts.at(*graph.Find("A")).ToString(),
+            Layout::BlockedLast({1, 32, 18, 18}, 1, 16).ToString());
+}
+
+// Two channels, which a view puts last, of data that were copied plain for it.
+TEST(PlanLayoutsTest, AConvolutionOfAPlainCopyIsPlain) {
+  const auto layout = [](const std::string& hint) {
+    const TensorGraph graph = Parsed(absl::StrCat(R"(
+      X: f32[1, 32, 12, 12] = placeholder
+      W: f32[2, 32, 3, 3] = placeholder
+      P: f32[1, 32, 12, 12] = compute (n: 1, c: 32, h: 12, w: 12) { X[n, c, h, w] })",
+                                                  hint, R"(
+      C: f32[1, 2, 10, 10] = compute (n: 1, o: 2, h: 10, w: 10) reduce (c: 32, i: 3, j: 3) sum:f32 { P[n, c, h + i, w + j] * W[o, c, i, j] } hint "conv"
+      T: f32[1, 10, 10, 2] = compute (n: 1, h: 10, w: 10, o: 2) { C[n, o, h, w] }
+      Y: f32[1, 10, 10, 2] = compute (n: 1, h: 10, w: 10, o: 2) { exp(T[n, h, w, o]) }
+      return Y
+    )"));
+    return MakePlan(graph, {}).layouts.at(*graph.Find("C"));
+  };
+  EXPECT_EQ(layout("").ToString(), "(1, 2, 10, 10) [d0, d2, d3, d1]");
+  EXPECT_TRUE(layout(" hint plain_copy").is_row_major());
+}
+
+// Depth to space and back: every second column lies side by side.
+TEST(PlanLayoutsTest, AMapOfInterleavedColumnsIsPlain) {
+  const TensorGraph graph = Parsed(R"(
+      X: f32[1, 32, 16, 16] = placeholder
+      D: f32[1, 8, 32, 32] = compute (n: 1, c: 8, h: 32, w: 32) { X[n, c * 4 + h floormod 2 * 2 + w floormod 2, h floordiv 2, w floordiv 2] }
+      A: f32[1, 8, 32, 32] = compute (n: 1, c: 8, h: 32, w: 32) { exp(D[n, c, h, w]) }
+      M: f32[1, 8, 31, 31] = compute (n: 1, c: 8, h: 31, w: 31) reduce (i: 2, j: 2) max:f32 { A[n, c, h + i, w + j] }
+      return M
+  )");
+  const Plan plan = MakePlan(graph, {});
+  EXPECT_TRUE(plan.views.count(*graph.Find("D")));
+  EXPECT_TRUE(plan.layouts.at(*graph.Find("A")).is_row_major());
 }
 
 }  // namespace
