@@ -9,20 +9,24 @@
 
 namespace tilewright::kernel_ir {
 
-// The most at one place of the text, of one thread; in time proportional to it.
-// A value counts from where it is set to where it is last read, or to the end
-// of the outermost loop around that which it was not set in; a variable that
-// begins as a constant from where it is next mentioned. Constants, bools
-// (predicates) and what only names parts of other values (splats, lanes,
-// shuffles) take none; indices one. What dies makes room for what is made of
-// it. In an innermost loop that is laid out several times, some of the loads of
-// later turns from shared memory come on top.
+// The most at one place of the text, of one thread. A value is live from where
+// it is set to where it is last read on some way from there, or all through a
+// loop that reads it turn by turn; a variable that is a constant on all ways to
+// a place, from where it is next mentioned. Constants, bools (predicates) and
+// what only names parts of other values (splats, lanes, shuffles) take none;
+// indices one. What dies makes room for what is made of it.
+//
+// Loads move between barriers, loops and branches, those of shared memory not
+// past stores to it.
 struct RegisterNeeds {
+  // Each load as late as it may be: where it is first read.
   int64_t live = 0;
-  // With the loads of all turns of an innermost loop ahead of the first, in the
-  // loop where that is the most; 0 if no such loop loads anything.
+  // Each as early, and with it, of an innermost loop, those of all turns that
+  // are unrolled together: as told, or where nothing is said as many as NVRTC
+  // 13.0 chooses. At least `live`.
   int64_t with_loads = 0;
 };
+// In time proportional to the text, but for sorting.
 RegisterNeeds LiveRegisters(const ScalarKernel& kernel);
 
 }  // namespace tilewright::kernel_ir

@@ -9,8 +9,8 @@
 namespace tilewright {
 namespace {
 
-// For addresses of what moves through memory.
-constexpr int64_t kAddedRegisters = 8;
+// For addresses of what moves through memory; fitted.
+constexpr int64_t kAddedRegisters = 6;
 
 // In which a thread gets them.
 int64_t UnitOf(const ComputeUnit& unit) {
@@ -54,10 +54,11 @@ int64_t TakenRegisters(const ComputeUnit& unit, int64_t live,
                        int64_t with_loads, int64_t threads) {
   const int64_t needed =
       std::min(live + kAddedRegisters, MostRegisters(unit, threads));
-  // It stops a unit before the last.
-  return std::max(
-      needed, std::min(with_loads + kAddedRegisters,
-                       FreeRegisters(unit, needed, threads) - UnitOf(unit)));
+  // Of those that are free it takes all or few, which is hard to foresee: half
+  // of them is least wrong.
+  const int64_t free = FreeRegisters(unit, needed, threads);
+  return std::max(needed, std::min(with_loads + kAddedRegisters,
+                                   needed + (free - needed) / 2));
 }
 
 }  // namespace tilewright

@@ -18,10 +18,11 @@ int64_t FreeRegisters(const ComputeUnit& unit, int64_t registers,
                       int64_t threads);
 
 // `live`: registers that its values need at the same time; `with_loads`: with
-// loads that could be moved ahead (backends/kernel_ir/analysis/live_registers.h). A
-// compiler moves them as long as that costs no resident block. What it adds is
-// fitted to what NVRTC 13.0 takes (docs/results/gpu.md). REQUIRES: at least one
-// thread.
+// loads that could be moved ahead
+// (backends/kernel_ir/analysis/live_registers.h). A compiler moves them as long
+// as that costs no resident block, all or few of them: what is returned lies
+// between. What it adds is fitted to what NVRTC 13.0 takes
+// (docs/results/gpu.md). REQUIRES: at least one thread.
 int64_t TakenRegisters(const ComputeUnit& unit, int64_t live,
                        int64_t with_loads, int64_t threads);
 
