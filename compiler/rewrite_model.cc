@@ -12,6 +12,7 @@
 #include "tilegraph/rewrite/bf16_contractions.h"
 #include "tilegraph/rewrite/channel_sums.h"
 #include "tilegraph/rewrite/nest_concatenations.h"
+#include "tilegraph/rewrite/pixel_sums.h"
 #include "tilegraph/rewrite/plain_copies.h"
 #include "tilegraph/rewrite/split_phases.h"
 #include "tilegraph/rewrite/split_terms.h"
@@ -131,6 +132,7 @@ ImportedModel RewriteModel(const ImportedModel& imported,
     // Without channels in blocks these cost more than they save.
     model.Apply(SumChannelsFirst);
     model.Apply(SpreadOverChannels);
+    model.Apply(SumChannelsOfPixels);
     model.Apply([&](const TensorGraph& graph) {
       return MarkFasterByWinograd(graph, spec, block,
                                   Allows(allow, kAllowWinograd4));

@@ -23,6 +23,7 @@ from torch import nn
 from onnx import numpy_helper
 
 import export
+import half
 from blocks import IMAGE_BLOCKS, SIGNAL_BLOCKS, TOKEN_BLOCKS
 
 LEAST_ELEMENTS, MOST_ELEMENTS = 1 << 12, 1 << 19
@@ -82,11 +83,17 @@ def main():
     parser.add_argument("--out", required=True)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=80)
+    parser.add_argument("--precision", choices=["fp32", "fp16"], default="fp32",
+                        help="fp16: storage; networks that resize are left out")
     arguments = parser.parse_args()
     for seed in range(arguments.first, arguments.first + arguments.count):
         model, shape, names = draw(seed)
         x = torch.randn(shape)
         proto = export.to_onnx(model, [("x", x)], ["y"], 17, fold_batchnorm=True)
+        if arguments.precision == "fp16":
+            if any(node.op_type == "Resize" for node in proto.graph.node):
+                continue
+            proto = half.to_half(proto)
         folder = os.path.join(arguments.out, f"drawn_{seed}")
         os.makedirs(f"{folder}/test_data_set_0", exist_ok=True)
         with open(f"{folder}/model.onnx", "wb") as file:

@@ -29,6 +29,18 @@ TW_FN u8* tw_shared() {
 }
 TW_FN void tw_barrier() { __syncthreads(); }
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+// tw_max and tw_min in one instruction: -0 is below +0, NaN wins.
+#define TW_ORDERED
+TW_FN float tw_ordered_max(float a, float b) {
+  float most;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(most) : "f"(a), "f"(b));
+  return most;
+}
+TW_FN float tw_ordered_min(float a, float b) {
+  float least;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(least) : "f"(a), "f"(b));
+  return least;
+}
 #define TW_ASYNC
 // 4, 8 or 16 bytes, past the registers; 16 past the L1 too.
 template <int bytes>

@@ -134,6 +134,9 @@ TW_FN T tw_pow(T a, tw_the<T> n) {
 // -0 is below +0.
 template <typename T>
 TW_FN T tw_max(T a, tw_the<T> b) {
+#ifdef TW_ORDERED
+  if constexpr (tw_is_float<T> && sizeof(T) == 4) return tw_ordered_max(a, b);
+#endif
   if constexpr (tw_is_float<T>) {
     typedef typename tw_bytes<sizeof(T)>::signed_type Bits;
     if (a != a || b != b) return tw_nan<T>();
@@ -143,6 +146,9 @@ TW_FN T tw_max(T a, tw_the<T> b) {
 }
 template <typename T>
 TW_FN T tw_min(T a, tw_the<T> b) {
+#ifdef TW_ORDERED
+  if constexpr (tw_is_float<T> && sizeof(T) == 4) return tw_ordered_min(a, b);
+#endif
   if constexpr (tw_is_float<T>) {
     typedef typename tw_bytes<sizeof(T)>::signed_type Bits;
     if (a != a || b != b) return tw_nan<T>();
