@@ -143,17 +143,13 @@ def rms_norm(x):
     return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-5)
 
 
-def snake(x, alpha):
-    return x + torch.sin(alpha * x).pow(2) / (alpha + 1e-3)
-
-
 class Snake(nn.Module):
     def __init__(self, channels):
         super().__init__()
         self.alpha = nn.Parameter(torch.rand(1, channels, 1) + 0.5)
 
     def forward(self, x):
-        return snake(x, self.alpha)
+        return x + torch.sin(self.alpha * x).pow(2) / (self.alpha + 1e-3)
 
 
 class Recurrent(nn.Module):

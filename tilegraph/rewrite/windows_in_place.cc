@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "tilegraph/analysis/access.h"
 #include "tilegraph/expr/expr.h"
+#include "tilegraph/expr/expr_vars.h"
 #include "tilegraph/expr/simplify.h"
 #include "tilegraph/ir/compute_axes.h"
 
@@ -21,13 +21,8 @@ namespace {
 bool IsWindows(const TensorGraph& graph, TensorId id, const Move& move) {
   return graph.tensor(id).num_elements() >
              graph.tensor(move.source).num_elements() &&
-         std::any_of(move.index.begin(), move.index.end(), [](const Expr& at) {
-           std::set<int> axes;
-           Visit(at, [&](const Expr& e) {
-             if (e.op() == Op::kVar) axes.insert(e.var_id());
-           });
-           return axes.size() > 1;
-         });
+         std::any_of(move.index.begin(), move.index.end(),
+                     [](const Expr& at) { return VarsOf(at).size() > 1; });
 }
 
 Expr At(const Expr& of_axes, absl::Span<const Expr> index) {
