@@ -56,6 +56,7 @@ struct KernelLaunch {
   absl::Span<void* const> args;
   int64_t num_tasks = 0;
   int64_t scratch_bytes = 0;
+  double one_thread_ns = 0;  // about, of all tasks; 0: not known
 };
 
 // What was enqueued on a stream once, to be enqueued again at once. Belongs to

@@ -211,17 +211,35 @@ void ConnectGroups(const backends::Codegen& codegen, ConnectPlanOptions options,
   compiled.plan = FusedPlan(compiled.graph, plan, compiled.connected);
 }
 
-// Of kernels with tiles for blocks of threads, unless others were decided.
-void AddPredictions(CompiledModel& compiled) {
-  for (size_t g = 0; compiled.gpu && g < compiled.plan.groups.size(); ++g) {
-    const GpuTilePlan* const tiles =
-        TilesOf(*compiled.gpu, compiled.plan.groups[g]);
+// What the plan says of one launch of a group, unless a GPU's kernel is not the
+// planned one.
+std::optional<double> PredictedSeconds(const CompiledModel& compiled,
+                                       const GroupEvaluator& evaluator,
+                                       const Group& group,
+                                       const CompiledKernel& kernel) {
+  if (compiled.gpu) {
+    const GpuTilePlan* const tiles = TilesOf(*compiled.gpu, group);
+    if (tiles == nullptr || kernel.source != CompiledKernel().source)
+      return std::nullopt;
+    return tiles->cost.seconds;
+  }
+  const absl::StatusOr<GroupCost> cost =
+      group.stages.empty() ? evaluator.Best(group) : evaluator.CostOf(group);
+  if (!cost.ok()) return std::nullopt;
+  return cost->one_core_seconds;
+}
+
+void AddPredictions(const DeviceSpec& spec, CompiledModel& compiled) {
+  const GroupEvaluator evaluator(compiled.graph, compiled.plan, spec);
+  std::set<int> done;
+  for (size_t g = 0; g < compiled.plan.groups.size(); ++g) {
     const int kernel = compiled.kernel_of_group[g];
-    if (kernel < 0 || tiles == nullptr ||
-        compiled.kernels[kernel].source != CompiledKernel().source)
-      continue;
-    compiled.program.mutable_kernels(kernel)->set_predicted_ns(
-        tiles->cost.seconds * 1e9);
+    if (kernel < 0 || !done.insert(kernel).second) continue;
+    const std::optional<double> seconds = PredictedSeconds(
+        compiled, evaluator, compiled.plan.groups[g], compiled.kernels[kernel]);
+    if (seconds)
+      compiled.program.mutable_kernels(kernel)->set_predicted_ns(*seconds *
+                                                                 1e9);
   }
 }
 
@@ -291,7 +309,7 @@ absl::StatusOr<CompiledModel> CompileAsItIs(const ImportedModel& imported,
   for (size_t k = 0; k < compiled.kernels.size(); ++k)
     *compiled.program.add_kernels() =
         Info(compiled.kernels[k], std::move(labels[k]));
-  AddPredictions(compiled);
+  AddPredictions(codegen.spec(), compiled);
   AddLaunchPlan(
       model.graph, compiled.plan, launches, Tensors(model.inputs),
       Tensors(model.outputs),

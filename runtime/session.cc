@@ -107,6 +107,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Create(
             launch.kernel = &model->kernel(step.launch().kernel());
             launch.num_tasks = info.num_tasks();
             launch.scratch_bytes = info.scratch_bytes();
+            launch.one_thread_ns = info.predicted_ns();
             for (const Place& arg : step.launch().args()) {
               if (AtBoundary(program.buffers(arg.buffer()))) {
                 session->boundary_args_.push_back(

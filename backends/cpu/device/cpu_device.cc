@@ -15,6 +15,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "backends/cpu/device/clock_ns.h"
 #include "backends/cpu/device/module_loader.h"
 #include "backends/cpu/device/scratch_arena.h"
 #include "backends/cpu/device/thread_pool.h"
@@ -104,36 +105,6 @@ class FlushedDenormals {
   const unsigned before_;
 };
 
-int64_t NowNs(clockid_t clock) {
-  timespec t;
-  clock_gettime(clock, &t);
-  return int64_t{1000000000} * t.tv_sec + t.tv_nsec;
-}
-
-// Logs the tasks that run while it lives.
-class LoggedPiece {
- public:
-  LoggedPiece(TaskLog* log, int worker, int64_t begin, int64_t end)
-      : log_(log != nullptr && log->enabled() ? log : nullptr) {
-    if (log_ == nullptr) return;
-    record_ = {worker, begin, end};
-    record_.cpu_ns = -NowNs(CLOCK_THREAD_CPUTIME_ID);
-    record_.start_ns = NowNs(CLOCK_MONOTONIC);
-  }
-  ~LoggedPiece() {
-    if (log_ == nullptr) return;
-    record_.end_ns = NowNs(CLOCK_MONOTONIC);
-    record_.cpu_ns += NowNs(CLOCK_THREAD_CPUTIME_ID);
-    log_->Add(record_);
-  }
-  LoggedPiece(const LoggedPiece&) = delete;
-  LoggedPiece& operator=(const LoggedPiece&) = delete;
-
- private:
-  TaskLog* const log_;
-  TaskRecord record_;
-};
-
 // Runs the tasks one by one with scratch that is undefined at first and
 // guarded.
 absl::Status RunWithGuardedScratch(const CpuKernel& kernel,
@@ -163,6 +134,19 @@ absl::Status RunWithGuardedScratch(const CpuKernel& kernel,
   return absl::OkStatus();
 }
 
+// The least work for which other threads save more than it costs to call them
+// and to wait for the last one, which takes up to a microsecond.
+constexpr double kLeastShared_ns = 2000;
+
+bool WorthSharing(absl::Span<const KernelLaunch> launches) {
+  double ns = 0;
+  for (const KernelLaunch& launch : launches) {
+    if (launch.one_thread_ns <= 0) return true;
+    ns += launch.one_thread_ns;
+  }
+  return ns >= kLeastShared_ns;
+}
+
 class CpuStream : public Stream {
  public:
   explicit CpuStream(Workers& workers) : workers_(workers) {}
@@ -188,7 +172,7 @@ class CpuStream : public Stream {
     int64_t num_tasks = 0;
     for (const KernelLaunch& launch : launches) num_tasks += launch.num_tasks;
     Failure failure;
-    workers_.pool.Run(num_tasks, [&](int64_t begin, int64_t end, int worker) {
+    const ThreadPool::Body body = [&](int64_t begin, int64_t end, int worker) {
       int64_t first = 0;  // task of this launch
       for (const KernelLaunch& launch : launches) {
         const int64_t from = std::max(begin, first),
@@ -197,7 +181,12 @@ class CpuStream : public Stream {
           RunTasks(launch, from - first, to - first, worker, failure);
         first += launch.num_tasks;
       }
-    });
+    };
+    if (WorthSharing(launches)) {
+      workers_.pool.Run(num_tasks, body);
+    } else {
+      body(0, num_tasks, 0);
+    }
     return failure.ToStatus();
   }
   absl::Status Copy(void* to, const void* from, int64_t size_bytes) override {
@@ -346,10 +335,10 @@ class CpuDevice : public Device {
       Stream& stream, const std::function<absl::Status()>& work) override {
     const clockid_t clock =
         num_threads() == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
-    const int64_t start = NowNs(clock);
+    const int64_t start = ClockNs(clock);
     TW_RETURN_IF_ERROR(work());
     TW_RETURN_IF_ERROR(stream.Synchronize());
-    return NowNs(clock) - start;
+    return ClockNs(clock) - start;
   }
 
  private:

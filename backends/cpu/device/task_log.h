@@ -44,6 +44,20 @@ class TaskLog {
   std::vector<TaskRecord> records_;
 };
 
+// Logs the tasks that run in one piece while it lives, if `log` is enabled; it
+// may be null.
+class LoggedPiece {
+ public:
+  LoggedPiece(TaskLog* log, int worker, int64_t task_begin, int64_t task_end);
+  ~LoggedPiece();
+  LoggedPiece(const LoggedPiece&) = delete;
+  LoggedPiece& operator=(const LoggedPiece&) = delete;
+
+ private:
+  TaskLog* const log_;  // null: it logs nothing
+  TaskRecord record_;
+};
+
 }  // namespace tilewright::cpu
 
 #endif  // TILEWRIGHT_BACKENDS_CPU_DEVICE_TASK_LOG_H_
