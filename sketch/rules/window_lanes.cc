@@ -6,12 +6,25 @@
 #include "tilegraph/ir/compute_axes.h"
 
 namespace tilewright::sketch {
+namespace {
+
+// Whether `term` is the same for all lanes of a vector along `axis`: that of a
+// group of channels.
+bool IsSharedByLanes(const Expr& term, int axis, int64_t lanes) {
+  return !Mentions(term, axis) ||
+         (term.op() == Op::kFloorDiv && term.operand(0).op() == Op::kVar &&
+          term.operand(0).var_id() == axis &&
+          term.operand(1).op() == Op::kConst &&
+          term.operand(1).int_value() % lanes == 0);
+}
+
+}  // namespace
 
 std::optional<int> AxisOfData(const Workload& workload,
                               const Compute& reduction,
                               absl::Span<const Expr> body, int results,
                               int64_t lanes) {
-  bool along_results = false;
+  bool along_results = false, across_results = false;
   std::optional<int> axis;
   ForEachLoad(body, [&](const Expr& load) {
     if (workload.graph.tensor(load.source()).kind == TensorKind::kConstant)
@@ -20,6 +33,7 @@ std::optional<int> AxisOfData(const Workload& workload,
         workload.LayoutOf(load.source()).Offset(load.operands());
     for (const auto& [term, coefficient] :
          ToLinear(offset, AxisRanges(reduction)).terms) {
+      across_results |= !IsSharedByLanes(term, results, lanes);
       if (coefficient != 1) continue;
       along_results |= Mentions(term, results);
       if (term.op() == Op::kVar &&
@@ -27,7 +41,7 @@ std::optional<int> AxisOfData(const Workload& workload,
         axis = term.var_id();
     }
   });
-  if (along_results || !axis ||
+  if (along_results || !across_results || !axis ||
       2 * reduction.axes[*axis].extent.value() < lanes)
     return std::nullopt;
   return axis;

@@ -14,7 +14,8 @@ namespace tilewright::sketch {
 
 // The axis along which the data lie, where results, along axis `results`, lie
 // across them and it fills half of `lanes`: results are stored once, but data
-// loaded for every place of a window. `body`: what `reduction` sums.
+// loaded for every place of a window. None where all lanes of a vector of
+// results read the same data. `body`: what `reduction` sums.
 std::optional<int> AxisOfData(const Workload& workload,
                               const Compute& reduction,
                               absl::Span<const Expr> body, int results,

@@ -42,5 +42,21 @@ TEST_F(WindowLanesTest, AnAxisThatFillsNoVectorIsNone) {
   EXPECT_EQ(Found(kChannels, 25), std::nullopt);
 }
 
+// A vector of channels of one group reads one element at a time.
+TEST(WindowLanesGroupsTest, GroupsOfWholeVectorsStayAlongTheirResults) {
+  const Workload workload = *ParseWorkload(R"(
+    X: f32[1, 64, 12, 14] = placeholder
+    Y: f32[1, 64, 12, 12] = compute (n: 1, o: 64, h: 12, w: 12) reduce (c: 32, j: 3) sum:f32 { X[n, o floordiv 32 * 32 + c, h, w + j] }
+    return Y
+)");
+  const Tensor& sum = workload.graph.tensor(*workload.graph.Find("Y"));
+  const auto found = [&](int64_t lanes) {
+    return AxisOfData(workload, sum.compute, sum.compute.body, kChannels,
+                      lanes);
+  };
+  EXPECT_EQ(found(16), std::nullopt);
+  EXPECT_EQ(found(24), kColumns);
+}
+
 }  // namespace
 }  // namespace tilewright::sketch

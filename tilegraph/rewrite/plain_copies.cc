@@ -88,9 +88,32 @@ std::vector<bool> MadeInVectors(const TensorGraph& graph, int64_t block) {
   return in_vectors;
 }
 
+// Into how many output channels each it is grouped; none where the groups of
+// data are single channels.
+std::vector<int64_t> ChannelsOfGroups(const ConvolutionRoles& convolution) {
+  std::vector<int64_t> channels;
+  Visit(convolution.data.operand(convolution.data_channels),
+        [&](const Expr& e) {
+          if (e.op() == Op::kFloorDiv && e.operand(0).op() == Op::kVar &&
+              e.operand(1).op() == Op::kConst)
+            channels.push_back(e.operand(1).int_value());
+        });
+  return channels;
+}
+
+// Whether all lanes of a vector of channels read the same data.
+bool VectorsReadAlike(const ConvolutionRoles& convolution, int64_t block) {
+  if (convolution.dense) return true;
+  const std::vector<int64_t> groups = ChannelsOfGroups(convolution);
+  return !groups.empty() &&
+         std::all_of(groups.begin(), groups.end(),
+                     [&](int64_t channels) { return channels % block == 0; });
+}
+
 // By tensor: whether it is a convolution that computes vectors of its channels,
-// or a chain of elementwise maps behind one. Dense ones always do; others, each
-// of whose channels reads its own, where those of their data lie side by side.
+// or a chain of elementwise maps behind one. Those whose lanes all read the
+// same data always do; others where the channels of their data lie side by
+// side.
 std::vector<bool> Convolved(const TensorGraph& graph, int64_t block) {
   const std::vector<bool> in_vectors = MadeInVectors(graph, block);
   std::vector<bool> convolved;
@@ -102,8 +125,9 @@ std::vector<bool> Convolved(const TensorGraph& graph, int64_t block) {
     if (tensor.kind != TensorKind::kCompute || IsBandMove(tensor)) {
       convolved.push_back(false);
     } else if (const auto roles = AsConvolution(graph, tensor.id)) {
-      convolved.push_back(roles->dense || (in_vectors[tensor.id] &&
-                                           in_vectors[roles->data.source()]));
+      convolved.push_back(
+          VectorsReadAlike(*roles, block) ||
+          (in_vectors[tensor.id] && in_vectors[roles->data.source()]));
     } else {
       convolved.push_back(IsMap(tensor) &&
                           std::any_of(inputs.begin(), inputs.end(), follows));
@@ -134,16 +158,10 @@ bool ChannelsFillBlocks(int64_t channels, int64_t block) {
 
 bool GroupsCutBlocks(const ConvolutionRoles& convolution, int64_t block) {
   if (convolution.dense) return false;
-  bool cut = false;
-  Visit(convolution.data.operand(convolution.data_channels),
-        [&](const Expr& e) {
-          if (e.op() != Op::kFloorDiv || e.operand(0).op() != Op::kVar ||
-              e.operand(1).op() != Op::kConst)
-            return;
-          const int64_t group = e.operand(1).int_value();
-          cut |= group % block != 0 && block % group != 0;
-        });
-  return cut;
+  const std::vector<int64_t> groups = ChannelsOfGroups(convolution);
+  return std::any_of(groups.begin(), groups.end(), [&](int64_t channels) {
+    return channels % block != 0 && block % channels != 0;
+  });
 }
 
 RewrittenGraph CopyConvolvedOutputs(const TensorGraph& old,

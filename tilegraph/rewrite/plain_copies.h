@@ -21,10 +21,10 @@ bool ChannelsFillBlocks(int64_t channels, int64_t block);
 // them evenly: lanes of a vector would be of groups that read other data.
 bool GroupsCutBlocks(const ConvolutionRoles& convolution, int64_t block);
 
-// Outputs of a model are plain. Gives every one that is a dense convolution, or
-// one in groups of data that convolutions leave side by side, or a chain of
-// elementwise maps behind one, a copy that leaves the graph in its place
-// (ComputeRole::kPlainCopy) and is a group of its own. Outputs with few
+// Outputs of a model are plain. Gives every one that is a convolution, dense or
+// in groups that are blocks or whose data convolutions leave side by side, or a
+// chain of elementwise maps behind one, a copy that leaves the graph in its
+// place (ComputeRole::kPlainCopy) and is a group of its own. Outputs with few
 // channels, most of whose vectors would be empty, stay as they are;
 // `channel_block`: PlanOptions'.
 RewrittenGraph CopyConvolvedOutputs(const TensorGraph& graph,

@@ -1,6 +1,8 @@
 #include "tilegraph/rewrite/plain_copies.h"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -73,6 +75,23 @@ TEST(PlainCopiesTest, ADepthwiseConvolutionBehindOneIsToo) {
   ASSERT_EQ(plan.groups.size(), 3u) << ToString(plan, copied.graph);
   EXPECT_EQ(plan.layouts.at(plan.groups[1].output),
             Layout::BlockedLast({1, 32, 5, 4}, 1, 16));
+}
+
+// All lanes of a vector read the same data where a group has whole vectors.
+TEST(PlainCopiesTest, AConvolutionInGroupsOfBlocksIsTooWhateverItsData) {
+  for (const auto& [channels, copies] :
+       std::vector<std::pair<int, int>>{{8, 0}, {16, 1}, {48, 1}}) {
+    const std::string text = absl::StrReplaceAll(
+        "X: f32[1, 8, 5, 6] = placeholder\n"
+        "W: f32[TWICE, 4, 3] = placeholder\n"
+        "T: f32[1, TWICE, 5, 4] = compute (n: 1, o: TWICE, h: 5, w: 4) "
+        "reduce (c: 4, k: 3) sum:f32 "
+        "{ X[n, o floordiv HALF * 4 + c, h, w + k] * W[o, c, k] } hint conv\n"
+        "return T\n",
+        {{"TWICE", absl::StrCat(2 * channels)},
+         {"HALF", absl::StrCat(channels)}});
+    EXPECT_EQ(Copies(Copied(Parsed(text)).graph), copies) << text;
+  }
 }
 
 // Who reads the result inside reads it where it was computed.
