@@ -83,9 +83,7 @@ class LayoutChooser {
     const std::vector<int64_t> shape = output.static_shape();
     const std::optional<ConvolutionRoles> convolution =
         AsConvolution(draft_.graph, group.members[0]);
-    if (convolution &&
-        (GroupsCutBlocks(*convolution, block) || ReadsPlainCopy(*convolution)))
-      return {};
+    if (convolution && IsByPixels(group, *convolution)) return {};
     const int64_t channels = shape[kChannelDim];
     const Layout last = ChannelsLast(shape);
     const bool whole = channels % block == 0;
@@ -150,10 +148,17 @@ class LayoutChooser {
            draft_.graph.tensor(filter).kind == TensorKind::kConstant;
   }
 
-  // Whether it computes vectors of pixels (CopyDataReadByPixels).
-  bool ReadsPlainCopy(const ConvolutionRoles& convolution) const {
-    return draft_.graph.tensor(convolution.data.source()).hint.role() ==
-           ComputeRole::kPlainCopy;
+  // Whether it computes vectors of pixels, as it does of a copy that was made
+  // for that (CopyDataReadByPixels).
+  bool IsByPixels(const Group& group,
+                  const ConvolutionRoles& convolution) const {
+    if (draft_.graph.tensor(convolution.data.source()).hint.role() ==
+        ComputeRole::kPlainCopy)
+      return true;
+    return tilewright::IsByPixels(draft_.graph.tensor(group.members[0]),
+                                  convolution, false,
+                                  draft_.options.channel_block_or_default()) &&
+           !(convolution.dense && ReadsSideBySide(convolution));
   }
 
   // Whether the channels of its data lie side by side.

@@ -60,34 +60,6 @@ bool HasWindow(const Tensor& convolution) {
          }) > 1;
 }
 
-// By tensor: whether a convolution that computes vectors of its channels is
-// behind it, through images of as many channels.
-std::vector<bool> MadeInVectors(const TensorGraph& graph, int64_t block) {
-  std::vector<bool> in_vectors;
-  for (const Tensor& tensor : graph.tensors()) {
-    const auto as_many_channels = [&](TensorId input) {
-      const auto& shape = graph.tensor(input).shape;
-      return shape.size() == tensor.shape.size() &&
-             shape[ConvolutionRoles::kChannels] ==
-                 tensor.shape[ConvolutionRoles::kChannels];
-    };
-    const std::vector<TensorId>& inputs = graph.Inputs(tensor.id);
-    if (tensor.kind != TensorKind::kCompute || tensor.shape.size() < 3 ||
-        IsBandMove(tensor)) {
-      in_vectors.push_back(false);
-    } else if (const auto roles = AsConvolution(graph, tensor.id)) {
-      in_vectors.push_back(!GroupsCutBlocks(*roles, block) &&
-                           FillsBlocks(tensor, block));
-    } else {
-      in_vectors.push_back(
-          std::any_of(inputs.begin(), inputs.end(), [&](TensorId input) {
-            return in_vectors[input] && as_many_channels(input);
-          }));
-    }
-  }
-  return in_vectors;
-}
-
 // Into how many output channels each it is grouped; none where the groups of
 // data are single channels.
 std::vector<int64_t> ChannelsOfGroups(const ConvolutionRoles& convolution) {
@@ -101,6 +73,16 @@ std::vector<int64_t> ChannelsOfGroups(const ConvolutionRoles& convolution) {
   return channels;
 }
 
+// Whether the groups of its channels neither fill blocks nor share them evenly:
+// lanes of a vector would be of groups that read other data.
+bool GroupsCutBlocks(const ConvolutionRoles& convolution, int64_t block) {
+  if (convolution.dense) return false;
+  const std::vector<int64_t> groups = ChannelsOfGroups(convolution);
+  return std::any_of(groups.begin(), groups.end(), [&](int64_t channels) {
+    return channels % block != 0 && block % channels != 0;
+  });
+}
+
 // Whether all lanes of a vector of channels read the same data.
 bool VectorsReadAlike(const ConvolutionRoles& convolution, int64_t block) {
   if (convolution.dense) return true;
@@ -108,6 +90,41 @@ bool VectorsReadAlike(const ConvolutionRoles& convolution, int64_t block) {
   return !groups.empty() &&
          std::all_of(groups.begin(), groups.end(),
                      [&](int64_t channels) { return channels % block == 0; });
+}
+
+// Whether the elements of `tensor` are of `image`: of the same channels, or,
+// where nothing is computed across them, of the same pixels.
+bool IsOfImage(const Tensor& tensor, const Tensor& image) {
+  constexpr int kChannels = ConvolutionRoles::kChannels;
+  const auto& from = image.shape;
+  const auto& to = tensor.shape;
+  if (from.size() != to.size()) return false;
+  return from[kChannels] == to[kChannels] ||
+         (!tensor.compute.combiner &&
+          std::equal(from.begin() + kChannels + 1, from.end(),
+                     to.begin() + kChannels + 1));
+}
+
+// By tensor: whether a convolution that computes vectors of its channels is
+// behind it, or behind a part of it.
+std::vector<bool> MadeInVectors(const TensorGraph& graph, int64_t block) {
+  std::vector<bool> in_vectors;
+  for (const Tensor& tensor : graph.tensors()) {
+    const std::vector<TensorId>& inputs = graph.Inputs(tensor.id);
+    if (tensor.kind != TensorKind::kCompute || tensor.shape.size() < 3 ||
+        IsBandMove(tensor)) {
+      in_vectors.push_back(false);
+    } else if (const auto roles = AsConvolution(graph, tensor.id)) {
+      in_vectors.push_back(!GroupsCutBlocks(*roles, block) &&
+                           FillsBlocks(tensor, block));
+    } else {
+      in_vectors.push_back(
+          std::any_of(inputs.begin(), inputs.end(), [&](TensorId input) {
+            return in_vectors[input] && IsOfImage(tensor, graph.tensor(input));
+          }));
+    }
+  }
+  return in_vectors;
 }
 
 // By tensor: whether it is a convolution that computes vectors of its channels,
@@ -136,6 +153,34 @@ std::vector<bool> Convolved(const TensorGraph& graph, int64_t block) {
   return convolved;
 }
 
+// The operands of a product of matrices for every channel.
+std::vector<TensorId> OperandsByChannel(const ContractionRoles& product) {
+  std::vector<TensorId> operands;
+  for (const Expr* operand : {&product.a, &product.b}) {
+    if (operand->operands().size() < 3) continue;
+    const Expr& channel = operand->operand(ConvolutionRoles::kChannels);
+    if (channel.op() == Op::kVar &&
+        std::count(product.batch.begin(), product.batch.end(),
+                   channel.var_id()) > 0)
+      operands.push_back(operand->source());
+  }
+  return operands;
+}
+
+// The images that a tensor reads channel by channel, in vectors of pixels.
+std::vector<TensorId> ReadByPixels(const TensorGraph& graph,
+                                   const Tensor& tensor, bool ends_model,
+                                   int64_t block) {
+  if (tensor.kind != TensorKind::kCompute) return {};
+  if (const auto roles = AsConvolution(graph, tensor.id)) {
+    if (!IsByPixels(tensor, *roles, ends_model, block)) return {};
+    return {roles->data.source()};
+  }
+  if (const auto product = AsContraction(graph, tensor.id))
+    return OperandsByChannel(*product);
+  return {};
+}
+
 TensorId AddCopy(const Tensor& tensor, TensorId source, TensorGraph& graph) {
   Compute compute;
   std::vector<Expr> index;
@@ -156,12 +201,11 @@ bool ChannelsFillBlocks(int64_t channels, int64_t block) {
   return 3 * padded <= 4 * channels;
 }
 
-bool GroupsCutBlocks(const ConvolutionRoles& convolution, int64_t block) {
-  if (convolution.dense) return false;
-  const std::vector<int64_t> groups = ChannelsOfGroups(convolution);
-  return std::any_of(groups.begin(), groups.end(), [&](int64_t channels) {
-    return channels % block != 0 && block % channels != 0;
-  });
+bool IsByPixels(const Tensor& tensor, const ConvolutionRoles& convolution,
+                bool ends_model, int64_t block) {
+  return convolution.dense
+             ? HasWindow(tensor) && IsNarrow(tensor, ends_model, block)
+             : GroupsCutBlocks(convolution, block);
 }
 
 RewrittenGraph CopyConvolvedOutputs(const TensorGraph& old,
@@ -189,23 +233,14 @@ RewrittenGraph CopyDataReadByPixels(const TensorGraph& old,
   std::vector<TensorId> ids;
   std::map<TensorId, TensorId> copies;  // by the old tensor
   for (const Tensor& tensor : old.tensors()) {
-    const auto roles = tensor.kind == TensorKind::kCompute
-                           ? AsConvolution(old, tensor.id)
-                           : std::nullopt;
-    const bool by_pixels =
-        roles &&
-        (roles->dense ? HasWindow(tensor) &&
-                            IsNarrow(tensor, ending[tensor.id], channel_block)
-                      : GroupsCutBlocks(*roles, channel_block));
-    if (!by_pixels || !in_vectors[roles->data.source()]) {
-      ids.push_back(CopyTensor(tensor, ids, graph));
-      continue;
-    }
-    const TensorId data = roles->data.source();
-    if (copies.count(data) == 0)
-      copies[data] = AddCopy(old.tensor(data), ids[data], graph);
     std::vector<TensorId> sources = ids;
-    sources[data] = copies[data];
+    for (const TensorId data :
+         ReadByPixels(old, tensor, ending[tensor.id], channel_block)) {
+      if (!in_vectors[data]) continue;
+      if (copies.count(data) == 0)
+        copies[data] = AddCopy(old.tensor(data), ids[data], graph);
+      sources[data] = copies[data];
+    }
     ids.push_back(CopyTensor(tensor, sources, graph));
   }
   return FinishRewrite(old, std::move(graph), std::move(ids));

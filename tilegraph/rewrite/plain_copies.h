@@ -17,9 +17,12 @@ namespace tilewright {
 // channels has them in blocks.
 bool ChannelsFillBlocks(int64_t channels, int64_t block);
 
-// Whether the groups of channels of a convolution neither fill blocks nor share
-// them evenly: lanes of a vector would be of groups that read other data.
-bool GroupsCutBlocks(const ConvolutionRoles& convolution, int64_t block);
+// Whether a convolution computes vectors of pixels, neighbours in a plain
+// image: dense ones to few channels, since vectors of those would be nearly
+// empty, and those whose groups of channels cut blocks. `ends_model`: at most
+// maps follow.
+bool IsByPixels(const Tensor& tensor, const ConvolutionRoles& convolution,
+                bool ends_model, int64_t block);
 
 // Outputs of a model are plain. Gives every one that is a convolution, dense or
 // in groups that are blocks or whose data convolutions leave side by side, or a
@@ -30,11 +33,9 @@ bool GroupsCutBlocks(const ConvolutionRoles& convolution, int64_t block);
 RewrittenGraph CopyConvolvedOutputs(const TensorGraph& graph,
                                     int64_t channel_block);
 
-// Convolutions to few channels compute vectors of pixels: of neighbours
-// in a plain image, where vectors of channels would be nearly empty; so do
-// those whose groups cut blocks. Gives their data, if it comes from
-// convolutions that leave the channels of a pixel side by side, a copy of that
-// kind.
+// Gives the data of convolutions by pixels, and the operands of products of
+// matrices for every channel, a copy of that kind, if they come from
+// convolutions that leave the channels of a pixel side by side.
 RewrittenGraph CopyDataReadByPixels(const TensorGraph& graph,
                                     int64_t channel_block);
 

@@ -184,6 +184,32 @@ TEST(PlainCopiesTest, GroupsThatCutBlocksReadACopyAndArePlain) {
   }
 }
 
+// Rows of pixels are multiplied, for every channel: both operands are copied. A
+// product over channels reads them as they lie.
+TEST(PlainCopiesTest, OperandsOfProductsByChannelAreCopied) {
+  const auto product = [](const std::string& sum) {
+    return Parsed(Text(
+        32, absl::StrCat("R: f32[1, 32, 6, 5] = compute (n: 1, c: 32, h: 6, w: "
+                         "5) { T[n, c, w, h] } hint transpose\n",
+                         sum, "return P\n")));
+  };
+  const RewrittenGraph by_channel = CopyDataReadByPixels(
+      product("P: f32[1, 32, 5, 5] = compute (n: 1, c: 32, h: 5, w: 5) reduce "
+              "(k: 6) sum:f32 { T[n, c, h, k] * R[n, c, k, w] } hint matmul\n"),
+      16);
+  EXPECT_THAT(VerifyGraph(by_channel.graph), IsOk());
+  EXPECT_EQ(Copies(by_channel.graph), 2);
+  for (const TensorId input :
+       by_channel.graph.Inputs(*by_channel.graph.Find("P")))
+    EXPECT_EQ(by_channel.graph.tensor(input).hint.role(),
+              ComputeRole::kPlainCopy);
+  const RewrittenGraph over_channels = CopyDataReadByPixels(
+      product("P: f32[5, 6, 6] = compute (h: 5, v: 6, w: 6) reduce (c: 32) "
+              "sum:f32 { T[0, c, h, v] * R[0, c, w, h] } hint matmul\n"),
+      16);
+  EXPECT_EQ(Copies(over_channels.graph), 0);
+}
+
 TEST(PlainCopiesTest, TheCopyOfDataIsPlainAndAGroupOfItsOwn) {
   const std::string relu = absl::StrReplaceAll(kRelu, {{"CHANNELS", "32"}});
   const TensorGraph graph = Parsed(Narrow(3, relu) + "return N\n");
