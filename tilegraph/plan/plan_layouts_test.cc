@@ -270,23 +270,28 @@ TEST(PlanLayoutsTest, AMapOfACopyFeedsWinogradInBlocks) {
             Layout::BlockedLast({1, 32, 18, 18}, 1, 16).ToString());
 }
 
-// Two channels, which a view puts last, of data that were copied plain for it.
-TEST(PlanLayoutsTest, AConvolutionOfAPlainCopyIsPlain) {
-  const auto layout = [](const std::string& hint) {
-    const TensorGraph graph = Parsed(absl::StrCat(R"(
+// Two channels, which a view puts last: in vectors of pixels, unless the data's
+// channels lie side by side and were not copied.
+TEST(PlanLayoutsTest, AConvolutionOfPlainDataToFewChannelsIsPlain) {
+  const auto layout = [](const std::string& data) {
+    const TensorGraph graph = Parsed(
+        absl::StrCat(R"(
       X: f32[1, 32, 12, 12] = placeholder
+      U: f32[32, 32] = placeholder
       W: f32[2, 32, 3, 3] = placeholder
-      P: f32[1, 32, 12, 12] = compute (n: 1, c: 32, h: 12, w: 12) { X[n, c, h, w] })",
-                                                  hint, R"(
-      C: f32[1, 2, 10, 10] = compute (n: 1, o: 2, h: 10, w: 10) reduce (c: 32, i: 3, j: 3) sum:f32 { P[n, c, h + i, w + j] * W[o, c, i, j] } hint "conv"
+      B: f32[1, 32, 12, 12] = compute (n: 1, o: 32, h: 12, w: 12) reduce (c: 32) sum:f32 { X[n, c, h, w] * U[o, c] } hint conv
+      P: f32[1, 32, 12, 12] = compute (n: 1, c: 32, h: 12, w: 12) { B[n, c, h, w] } hint plain_copy
+      C: f32[1, 2, 10, 10] = compute (n: 1, o: 2, h: 10, w: 10) reduce (c: 32, i: 3, j: 3) sum:f32 { )",
+                     data, R"([n, c, h + i, w + j] * W[o, c, i, j] } hint "conv"
       T: f32[1, 10, 10, 2] = compute (n: 1, h: 10, w: 10, o: 2) { C[n, o, h, w] }
       Y: f32[1, 10, 10, 2] = compute (n: 1, h: 10, w: 10, o: 2) { exp(T[n, h, w, o]) }
-      return Y
+      return Y, P
     )"));
     return MakePlan(graph, {}).layouts.at(*graph.Find("C"));
   };
-  EXPECT_EQ(layout("").ToString(), "(1, 2, 10, 10) [d0, d2, d3, d1]");
-  EXPECT_TRUE(layout(" hint plain_copy").is_row_major());
+  EXPECT_EQ(layout("B").ToString(), "(1, 2, 10, 10) [d0, d2, d3, d1]");
+  EXPECT_TRUE(layout("P").is_row_major());
+  EXPECT_TRUE(layout("X").is_row_major());
 }
 
 // Depth to space and back: every second column lies side by side.

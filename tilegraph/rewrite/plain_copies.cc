@@ -127,10 +127,18 @@ std::vector<bool> MadeInVectors(const TensorGraph& graph, int64_t block) {
   return in_vectors;
 }
 
-// By tensor: whether it is a convolution that computes vectors of its channels,
-// or a chain of elementwise maps behind one. Those whose lanes all read the
-// same data always do; others where the channels of their data lie side by
-// side.
+// Whether it has as many pixels as a block has channels, and reduces windows.
+bool PoolsPixels(const Tensor& tensor, int64_t block) {
+  int64_t pixels = 1;
+  for (size_t d = ConvolutionRoles::kChannels + 1; d < tensor.shape.size(); ++d)
+    pixels *= tensor.shape[d].value();
+  return tensor.compute.combiner && pixels >= block;
+}
+
+// By tensor: whether it is a convolution or pool that computes vectors of its
+// channels, or a chain of elementwise maps behind one. Convolutions whose lanes
+// all read the same data always do; others, and pools, where the channels of
+// their data lie side by side.
 std::vector<bool> Convolved(const TensorGraph& graph, int64_t block) {
   const std::vector<bool> in_vectors = MadeInVectors(graph, block);
   std::vector<bool> convolved;
@@ -146,8 +154,10 @@ std::vector<bool> Convolved(const TensorGraph& graph, int64_t block) {
           VectorsReadAlike(*roles, block) ||
           (in_vectors[tensor.id] && in_vectors[roles->data.source()]));
     } else {
-      convolved.push_back(IsMap(tensor) &&
-                          std::any_of(inputs.begin(), inputs.end(), follows));
+      convolved.push_back(
+          (in_vectors[tensor.id] && PoolsPixels(tensor, block)) ||
+          (IsMap(tensor) &&
+           std::any_of(inputs.begin(), inputs.end(), follows)));
     }
   }
   return convolved;

@@ -77,6 +77,23 @@ TEST(PlainCopiesTest, ADepthwiseConvolutionBehindOneIsToo) {
             Layout::BlockedLast({1, 32, 5, 4}, 1, 16));
 }
 
+// A maximum of windows at the end, behind a convolution; that of whole images
+// is a vector or two.
+TEST(PlainCopiesTest, APoolBehindOneIsTooIfItHasPixels) {
+  const auto copies = [](int64_t rows) {
+    return Copies(
+        Copied(Parsed(Text(
+                   32, absl::StrCat("P: f32[1, 32, ", rows,
+                                    ", 5] = compute (n: 1, c: 32, h: ", rows,
+                                    ", w: 5) reduce (i: ", 6 - rows,
+                                    ", j: 2) max:f32 { T[n, c, h + i, "
+                                    "w + j] }\nreturn P\n"))))
+            .graph);
+  };
+  EXPECT_EQ(copies(4), 1);
+  EXPECT_EQ(copies(3), 0);
+}
+
 // All lanes of a vector read the same data where a group has whole vectors.
 TEST(PlainCopiesTest, AConvolutionInGroupsOfBlocksIsTooWhateverItsData) {
   for (const auto& [channels, copies] :
@@ -168,11 +185,12 @@ TEST(PlainCopiesTest, GroupsThatCutBlocksReadACopyAndArePlain) {
       return S
     )",
         {{"ALL", absl::StrCat(2 * group)}, {"GROUP", absl::StrCat(group)}}));
-    const auto cut = [&](const char* name) {
-      return GroupsCutBlocks(*AsConvolution(graph, *graph.Find(name)), 16);
+    const auto by_pixels = [&](const char* name) {
+      const TensorId id = *graph.Find(name);
+      return IsByPixels(graph.tensor(id), *AsConvolution(graph, id), false, 16);
     };
-    EXPECT_EQ(cut("G"), group == 12);
-    EXPECT_FALSE(cut("T"));
+    EXPECT_EQ(by_pixels("G"), group == 12);
+    EXPECT_FALSE(by_pixels("T"));
     const RewrittenGraph copied = CopyDataReadByPixels(graph, 16);
     EXPECT_EQ(Copies(copied.graph), group == 12 ? 1 : 0);
     const Plan plan = MakePlan(copied.graph, {});
