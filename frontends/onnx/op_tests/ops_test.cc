@@ -215,6 +215,21 @@ TEST(OpsTest, ArgMaxGivesTheFirstOrTheLast) {
   ExpectNear(RunNode(17, "ArgMin", {x}), {1, 3}, {0, 0, 1});
 }
 
+TEST(OpsTest, ArgMaxOfNaNAndInfinities) {
+  const Given x = {{4, 3},
+                   {1, NAN, NAN, -INFINITY, -INFINITY, -INFINITY, 0, -0.0f, -1,
+                    -INFINITY, 2, INFINITY}};
+  const auto with = [](int last) {
+    return [=](NodeBuilder n) {
+      n.Int("axis", 1).Int("keepdims", 0).Int("select_last_index", last);
+    };
+  };
+  ExpectNear(RunNode(17, "ArgMax", {x}, {}, with(0)), {4}, {1, 0, 0, 2});
+  ExpectNear(RunNode(17, "ArgMax", {x}, {}, with(1)), {4}, {2, 2, 1, 2});
+  ExpectNear(RunNode(17, "ArgMin", {x}, {}, with(0)), {4}, {1, 0, 2, 0});
+  ExpectNear(RunNode(17, "ArgMin", {x}, {}, with(1)), {4}, {2, 2, 2, 0});
+}
+
 TEST(OpsTest, CumSumTakesItsAttributes) {
   const Given x = Count({3});
   ExpectNear(RunNode(17, "CumSum", {x}, {{0}}), {3}, {1, 3, 6});

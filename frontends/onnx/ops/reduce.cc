@@ -1,4 +1,5 @@
 // Reductions over chosen dimensions.
+#include <limits>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -184,44 +185,58 @@ absl::Status InferArg(OpContext& op) {
   return absl::OkStatus();
 }
 
-// The last index that wins is the first when counted from the end.
+// Whether `value` is the greatest or least, `extreme`: NaN is both.
+Expr IsExtreme(const Expr& value, const Expr& extreme) {
+  const Expr same = Binary(Op::kEq, value, extreme);
+  return IsFloat(value.dtype())
+             ? Binary(Op::kOr, same, Unary(Op::kIsNan, value))
+             : same;
+}
+
+// The first or last place of the extreme, which is found first: two reductions
+// of numbers take less than one of values beside their places.
 absl::Status ImportArg(ImportContext& in, Combiner::Kind kind) {
   const OpContext& op = in.op();
   TW_ASSIGN_OR_RETURN(const int axis, op.Axis(op.Int("axis", 0), op.rank(0)));
   const bool keep = op.Int("keepdims", 1) != 0;
   const bool last = op.Int("select_last_index", 0) != 0;
   const Shape& shape = op.shape(0);
-  const TensorId x = in.input(0);
   std::vector<NamedAxis> axes;
   for (int d = 0; d < op.rank(0); ++d) {
     if (d != axis || keep)
       axes.push_back({absl::StrCat("d", d), d == axis ? 1 : shape[d]});
   }
-  const TensorId found = in.ArgReduction(
-      in.Name(0, last ? "from_end" : ""), axes,
-      {{absl::StrCat("r", axis), shape[axis]}}, kind, "reduce",
+  const NamedAxis terms = {absl::StrCat("r", axis), shape[axis]};
+  const auto value = [&](Index index, Index over) {
+    std::vector<Expr> at(index.begin(), index.end());
+    if (!keep) at.emplace(at.begin() + axis);
+    at[axis] = over[0];
+    return in.At(in.input(0), std::move(at));
+  };
+  const TensorId extreme = in.Reduction(in.Name(0, "extreme"), op.dtype(0),
+                                        axes, {terms}, kind, "reduce", value);
+  const DType place = shape[axis] <= std::numeric_limits<int32_t>::max()
+                          ? DType::kInt32
+                          : DType::kInt64;
+  const TensorId found = in.Reduction(
+      in.Name(0, "place"), place, axes, {terms},
+      last ? Combiner::Kind::kMax : Combiner::Kind::kMin, "reduce",
       [&](Index index, Index over) {
-        std::vector<Expr> at(index.begin(), index.end());
-        if (!keep) at.emplace(at.begin() + axis);
-        at[axis] = last ? Expr::Int(shape[axis] - 1) - over[0] : over[0];
-        return in.At(x, std::move(at));
-      },
-      [](Index, Index over) { return over[0]; });
-  if (!last) {
-    in.SetOutput(0, found);
-    return absl::OkStatus();
-  }
-  in.EmitElementwise(0, "from_end", [&](absl::Span<const Expr> index) {
-    return Expr::Int(shape[axis] - 1) - in.Load(found, index);
+        return SelectExpr(
+            IsExtreme(value(index, over), in.Load(extreme, index)),
+            CastTo(place, over[0]), last ? Lowest(place) : Highest(place));
+      });
+  in.EmitElementwise(0, "cast", [&](absl::Span<const Expr> index) {
+    return CastTo(DType::kInt64, in.Load(found, index));
   });
   return absl::OkStatus();
 }
 
 absl::Status ImportArgMax(ImportContext& in) {
-  return ImportArg(in, Combiner::Kind::kArgMax);
+  return ImportArg(in, Combiner::Kind::kMax);
 }
 absl::Status ImportArgMin(ImportContext& in) {
-  return ImportArg(in, Combiner::Kind::kArgMin);
+  return ImportArg(in, Combiner::Kind::kMin);
 }
 
 using Kind = Combiner::Kind;
