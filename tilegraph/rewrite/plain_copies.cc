@@ -92,13 +92,22 @@ bool VectorsReadAlike(const ConvolutionRoles& convolution, int64_t block) {
                      [&](int64_t channels) { return channels % block == 0; });
 }
 
+// Whether its pixels are those of `image`, in the same order.
+bool RenamesPixels(const Tensor& tensor, const Tensor& image) {
+  return tensor.hint.role() == ComputeRole::kReshape &&
+         tensor.shape.size() >= 3 && image.shape.size() >= 3 &&
+         tensor.shape[0] == image.shape[0] &&
+         tensor.shape[ConvolutionRoles::kChannels] ==
+             image.shape[ConvolutionRoles::kChannels];
+}
+
 // Whether the elements of `tensor` are of `image`: of the same channels, or,
 // where nothing is computed across them, of the same pixels.
 bool IsOfImage(const Tensor& tensor, const Tensor& image) {
   constexpr int kChannels = ConvolutionRoles::kChannels;
   const auto& from = image.shape;
   const auto& to = tensor.shape;
-  if (from.size() != to.size()) return false;
+  if (from.size() != to.size()) return RenamesPixels(tensor, image);
   return from[kChannels] == to[kChannels] ||
          (!tensor.compute.combiner &&
           std::equal(from.begin() + kChannels + 1, from.end(),
@@ -144,7 +153,8 @@ std::vector<bool> Convolved(const TensorGraph& graph, int64_t block) {
   std::vector<bool> convolved;
   for (const Tensor& tensor : graph.tensors()) {
     const auto follows = [&](TensorId input) {
-      return convolved[input] && ReadsElementwise(graph, tensor.id, input);
+      return convolved[input] && (ReadsElementwise(graph, tensor.id, input) ||
+                                  RenamesPixels(tensor, graph.tensor(input)));
     };
     const std::vector<TensorId>& inputs = graph.Inputs(tensor.id);
     if (tensor.kind != TensorKind::kCompute || IsBandMove(tensor)) {
