@@ -9,6 +9,7 @@
 #include "tilegraph/analysis/families.h"
 #include "tilegraph/expr/expr_vars.h"
 #include "tilegraph/ir/compute_axes.h"
+#include "tilegraph/rewrite/winograd.h"
 
 namespace tilewright {
 namespace {
@@ -154,6 +155,18 @@ std::optional<int> ChannelsOfFilter(const PlanDraft& draft, TensorId id) {
     channels = read;
   }
   return channels;
+}
+
+std::optional<int> ChannelsForWinograd(const PlanDraft& draft, TensorId id) {
+  for (const TensorId consumer : draft.consumers[id]) {
+    if (MayBeWinograd(draft.graph.tensor(consumer))) return kChannelDim;
+    if (!draft.IsView(consumer)) continue;
+    const auto of_view = ChannelsForWinograd(draft, consumer);
+    if (!of_view) continue;
+    if (const auto own = DimensionAt(draft.views.at(consumer).index, *of_view))
+      return own;
+  }
+  return std::nullopt;
 }
 
 }  // namespace tilewright

@@ -13,7 +13,6 @@
 #include "tilegraph/plan/plan_draft.h"
 #include "tilegraph/rewrite/bands.h"
 #include "tilegraph/rewrite/plain_copies.h"
-#include "tilegraph/rewrite/winograd.h"
 
 namespace tilewright {
 
@@ -98,7 +97,10 @@ class LayoutChooser {
       if (nearly_whole || (channels > 1 && ReadsSideBySide(*convolution)))
         return {last};
     }
-    if (whole && FeedsWinograd(output.id)) return {blocked, last};
+    if (const auto transformed = ChannelsForWinograd(draft_, output.id)) {
+      if (*transformed != kChannelDim) return {SideBySide(shape, *transformed)};
+      if (whole) return {blocked, last};
+    }
     std::vector<Layout> followed = FollowedIfAny(group, output);
     if (!followed.empty()) return followed;
     // A product of matrices is no image.
@@ -299,17 +301,6 @@ class LayoutChooser {
   bool Reads(TensorId member, TensorId input) const {
     const std::vector<TensorId>& inputs = draft_.graph.Inputs(member);
     return std::find(inputs.begin(), inputs.end(), input) != inputs.end();
-  }
-
-  // Whether a Winograd input transform, which computes vectors of channels,
-  // reads `id` or a view of it.
-  bool FeedsWinograd(TensorId id) const {
-    const std::vector<TensorId>& consumers = draft_.consumers[id];
-    return std::any_of(
-        consumers.begin(), consumers.end(), [&](TensorId consumer) {
-          return MayBeWinograd(draft_.graph.tensor(consumer)) ||
-                 (draft_.IsView(consumer) && FeedsWinograd(consumer));
-        });
   }
 
   // Whether some view of `id`, if it has this layout, has the channels as its

@@ -270,6 +270,26 @@ TEST(PlanLayoutsTest, AMapOfACopyFeedsWinogradInBlocks) {
             Layout::BlockedLast({1, 32, 18, 18}, 1, 16).ToString());
 }
 
+// Channels that a layer of tokens leaves last, though there are rows enough for
+// blocks of them.
+TEST(PlanLayoutsTest, TheChannelsThatWinogradReadsAreLastWhereverTheyAre) {
+  const TensorGraph graph = Parsed(R"(
+      X: f32[1, 16, 18, 32] = placeholder
+      U: f32[32, 32] = placeholder
+      W: f32[32, 32, 3, 3] = placeholder
+      L: f32[1, 16, 18, 32] = compute (n: 1, h: 16, w: 18, o: 32) reduce (c: 32) sum:f32 { X[n, h, w, c] * U[c, o] }
+      T: f32[1, 32, 16, 18] = compute (n: 1, c: 32, h: 16, w: 18) { L[n, h, w, c] }
+      P: f32[1, 32, 18, 20] = compute (n: 1, c: 32, h: 18, w: 20) { select(h - 1 >= 0 && h - 1 < 16 && (w - 1 >= 0 && w - 1 < 18), T[n, c, h - 1, w - 1], 0.0) }
+      C: f32[1, 32, 16, 18] = compute (n: 1, o: 32, h: 16, w: 18) reduce (c: 32, i: 3, j: 3) sum:f32 { P[n, c, h + i, w + j] * W[o, c, i, j] } hint "winograd2"
+      return C
+  )");
+  const Plan plan = MakePlan(graph, {});
+  EXPECT_TRUE(plan.views.count(*graph.Find("T")));
+  EXPECT_EQ(
+      plan.layouts.at(*graph.Find("L")).ToString(),
+      "(1, 16, 18, 32) [d0, d1, d2, d3] pad(0, 1, 1, 0 | 0, 1, 1, 0)=zero");
+}
+
 // Two channels, which a view puts last: in vectors of pixels, unless the data's
 // channels lie side by side and were not copied.
 TEST(PlanLayoutsTest, AConvolutionOfPlainDataToFewChannelsIsPlain) {
