@@ -1,5 +1,6 @@
 #include "tilegraph/plan/channel_order.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -167,6 +168,23 @@ std::optional<int> ChannelsForWinograd(const PlanDraft& draft, TensorId id) {
       return own;
   }
   return std::nullopt;
+}
+
+bool IsReadInRows(const PlanDraft& draft, TensorId id) {
+  const std::vector<TensorId>& consumers = draft.consumers[id];
+  return std::any_of(
+      consumers.begin(), consumers.end(), [&](TensorId consumer) {
+        const auto product = AsContraction(draft.graph, consumer);
+        if (!product) return false;
+        const int columns =
+            static_cast<int>(draft.graph.tensor(consumer).shape.size()) - 1;
+        const auto in_rows = [&](const Expr& operand) {
+          return operand.source() == id && !operand.operands().empty() &&
+                 operand.operands().back().op() == Op::kVar &&
+                 operand.operands().back().var_id() == columns;
+        };
+        return in_rows(product->a) || in_rows(product->b);
+      });
 }
 
 }  // namespace tilewright

@@ -47,6 +47,10 @@ std::optional<int> ChannelsOfFilter(const PlanDraft& draft, TensorId id);
 // `id` or a view of it: its dimension of those.
 std::optional<int> ChannelsForWinograd(const PlanDraft& draft, TensorId id);
 
+// Whether a product of matrices has its results' neighbours along a row from
+// neighbours along the last dimension of `id`: it loads vectors of them.
+bool IsReadInRows(const PlanDraft& draft, TensorId id);
+
 }  // namespace tilewright
 
 #endif  // TILEWRIGHT_TILEGRAPH_PLAN_CHANNEL_ORDER_H_

@@ -230,8 +230,14 @@ class LayoutChooser {
                                     const Tensor& output) const {
     if (!KeepsToRows(group)) return {};
     std::optional<Layout> followed = Followed(group, output);
-    if (!followed) return {};
+    if (!followed || (LeavesRows(*followed) && IsReadInRows(draft_, output.id)))
+      return {};
     return {*std::move(followed)};
+  }
+
+  // Whether neighbours along the last dimension lie apart.
+  static bool LeavesRows(const Layout& layout) {
+    return !LieSideBySide(layout, static_cast<int>(layout.shape().size()) - 1);
   }
 
   // Groups without reuse write in the order in which they read: that of the

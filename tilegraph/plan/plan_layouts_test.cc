@@ -314,6 +314,24 @@ TEST(PlanLayoutsTest, AConvolutionOfPlainDataToFewChannelsIsPlain) {
   EXPECT_TRUE(layout("X").is_row_major());
 }
 
+// Keys of an attention: a cast of a transposed view. The product with queries
+// loads vectors of tokens, so the cast transposes them.
+TEST(PlanLayoutsTest, AMapBeforeAProductOfItsRowsIsPlain) {
+  const TensorGraph graph = Parsed(R"(
+      X: f16[64, 48] = placeholder
+      U: f16[48, 48] = placeholder
+      L: f16[64, 48] = compute (t: 64, o: 48) reduce (c: 48) sum:f32 { cast:f32(X[t, c]) * cast:f32(U[c, o]) }
+      K: f16[4, 12, 64] = compute (h: 4, d: 12, t: 64) { L[t, h * 12 + d] }
+      A: f32[4, 64, 12] = placeholder
+      B: f32[4, 12, 64] = compute (h: 4, d: 12, t: 64) { cast:f32(K[h, d, t]) }
+      S: f32[4, 64, 64] = compute (h: 4, m: 64, n: 64) reduce (d: 12) sum:f32 { A[h, m, d] * B[h, d, n] }
+      return S
+  )");
+  const Plan plan = MakePlan(graph, {});
+  EXPECT_TRUE(plan.views.count(*graph.Find("K")));
+  EXPECT_TRUE(plan.layouts.at(*graph.Find("B")).is_row_major());
+}
+
 // Depth to space and back: every second column lies side by side.
 TEST(PlanLayoutsTest, AMapOfInterleavedColumnsIsPlain) {
   const TensorGraph graph = Parsed(R"(
