@@ -16,12 +16,15 @@ namespace tilewright {
 namespace {
 
 // Whether `source` can be the image that `output` works on channel by channel:
-// of its rank and channels, and broadcast along no dimension.
+// of its rank and channels, of numbers as it or both of floats, and broadcast
+// along no dimension.
 bool HasPixelsOf(const Tensor& source, const Tensor& output) {
   const auto& from = source.shape;
   const auto& to = output.shape;
-  if (from.size() != to.size() || from.size() < kLeastImageRank ||
-      from[kChannelDim] != to[kChannelDim] || source.dtype != output.dtype)
+  const bool alike = source.dtype == output.dtype ||
+                     (IsFloat(source.dtype) && IsFloat(output.dtype));
+  if (!alike || from.size() != to.size() || from.size() < kLeastImageRank ||
+      from[kChannelDim] != to[kChannelDim])
     return false;
   for (size_t d = kChannelDim + 1; d < from.size(); ++d) {
     if (from[d] == Dim(1) && to[d] != Dim(1)) return false;

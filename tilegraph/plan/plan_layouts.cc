@@ -103,8 +103,10 @@ class LayoutChooser {
     }
     std::vector<Layout> followed = FollowedIfAny(group, output);
     if (!followed.empty()) return followed;
-    // A product of matrices is no image.
-    if (AsContraction(draft_.graph, group.members[0])) return {};
+    // A product of matrices is no image, nor is what one loads rows of.
+    if (AsContraction(draft_.graph, group.members[0]) ||
+        IsReadInRows(draft_, output.id))
+      return {};
     std::vector<Layout> read = PixelsRead(group, output);
     if (!read.empty()) return read;
     if (narrow_data_[output.id] && whole) return {blocked, last};

@@ -332,6 +332,22 @@ TEST(PlanLayoutsTest, AMapBeforeAProductOfItsRowsIsPlain) {
   EXPECT_TRUE(plan.layouts.at(*graph.Find("B")).is_row_major());
 }
 
+// A pool between a convolution of halves and what works on them widened.
+TEST(PlanLayoutsTest, AWidenedPoolKeepsBlocks) {
+  const TensorGraph graph = Parsed(R"(
+      X: f16[1, 32, 12, 12] = placeholder
+      U: f16[32, 32] = placeholder
+      C: f16[1, 32, 12, 12] = compute (n: 1, o: 32, h: 12, w: 12) reduce (c: 32) sum:f32 { cast:f32(X[n, c, h, w]) * cast:f32(U[o, c]) } hint conv
+      P: f16[1, 32, 10, 10] = compute (n: 1, c: 32, h: 10, w: 10) reduce (i: 3, j: 3) max:f32 { cast:f32(C[n, c, h + i, w + j]) }
+      F: f32[1, 32, 10, 10] = compute (n: 1, c: 32, h: 10, w: 10) { cast:f32(P[n, c, h, w]) }
+      S: f32[1, 32, 1, 1] = compute (n: 1, c: 32, h: 1, w: 1) reduce (i: 10, j: 10) sum:f32 { F[n, c, i, j] }
+      return S
+  )");
+  const Plan plan = MakePlan(graph, {});
+  EXPECT_EQ(plan.layouts.at(*graph.Find("F")),
+            Layout::BlockedLast({1, 32, 10, 10}, 1, 16));
+}
+
 // Depth to space and back: every second column lies side by side.
 TEST(PlanLayoutsTest, AMapOfInterleavedColumnsIsPlain) {
   const TensorGraph graph = Parsed(R"(
