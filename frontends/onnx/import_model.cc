@@ -7,8 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/allocation.h"
 #include "base/status_macros.h"
-#include "frontends/onnx/find_group_norms.h"
-#include "frontends/onnx/fold_batch_norm.h"
 #include "frontends/onnx/graph/import_context.h"
 #include "frontends/onnx/graph/load_model.h"
 #include "frontends/onnx/graph/onnx_graph.h"
@@ -17,7 +15,10 @@
 #include "frontends/onnx/graph/tensor_proto.h"
 #include "frontends/onnx/infer_shapes.h"
 #include "frontends/onnx/inline_dequantize.h"
-#include "frontends/onnx/integer_contractions.h"
+#include "frontends/onnx/nodes/find_group_norms.h"
+#include "frontends/onnx/nodes/find_mish.h"
+#include "frontends/onnx/nodes/fold_batch_norm.h"
+#include "frontends/onnx/nodes/integer_contractions.h"
 #include "frontends/onnx/ops/op_table.h"
 #include "frontends/onnx/schema/check_attributes.h"
 #include "frontends/onnx/schema/check_sizes.h"
@@ -161,6 +162,7 @@ absl::StatusOr<ImportedModel> ImportLoaded(onnx::ModelProto model,
                       InferShapes(graph, table, options));
   FoldBatchNorm(graph, infos);
   FindGroupNorms(graph, infos);
+  FindMish(graph);
   RemoveDeadNodes(graph);
   DropUnreadOutputs(graph);
   TW_ASSIGN_OR_RETURN(ImportedModel imported,

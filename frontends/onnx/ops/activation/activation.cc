@@ -12,7 +12,21 @@
 namespace tilewright {
 namespace {
 
-Expr Mish(const Expr& x) { return Mul(x, Unary(Op::kTanh, Softplus(x))); }
+// From here on the tanh of a softplus is 1, also in double.
+constexpr double kMishIsLinear = 20;
+
+// x tanh(log(1 + e^x)) = x n / (n + 2) with n = e^x (e^x + 2). In f32 if it is
+// stored in less: n has twice the digits of e^x before its point.
+Expr Mish(const Expr& stored) {
+  const DType dtype =
+      stored.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+  const Expr x = CastTo(dtype, stored);
+  const Expr power =
+      Unary(Op::kExp, Binary(Op::kMin, x, Literal(dtype, kMishIsLinear)));
+  const Expr n = Binary(Op::kMul, power, Add(power, 2));
+  return CastTo(stored.dtype(),
+                Binary(Op::kMul, x, Binary(Op::kDiv, n, Add(n, 2))));
+}
 
 Expr HardSwish(const Expr& x) { return Mul(x, HardSigmoid(x, 1.0 / 6, 0.5)); }
 

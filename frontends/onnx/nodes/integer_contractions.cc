@@ -1,4 +1,4 @@
-#include "frontends/onnx/integer_contractions.h"
+#include "frontends/onnx/nodes/integer_contractions.h"
 
 #include <cmath>
 #include <cstdint>

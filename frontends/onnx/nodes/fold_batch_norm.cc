@@ -1,4 +1,4 @@
-#include "frontends/onnx/fold_batch_norm.h"
+#include "frontends/onnx/nodes/fold_batch_norm.h"
 
 #include <algorithm>
 #include <cmath>

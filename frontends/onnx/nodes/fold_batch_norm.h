@@ -1,6 +1,6 @@
 // BatchNormalization into the weights before it.
-#ifndef TILEWRIGHT_FRONTENDS_ONNX_FOLD_BATCH_NORM_H_
-#define TILEWRIGHT_FRONTENDS_ONNX_FOLD_BATCH_NORM_H_
+#ifndef TILEWRIGHT_FRONTENDS_ONNX_NODES_FOLD_BATCH_NORM_H_
+#define TILEWRIGHT_FRONTENDS_ONNX_NODES_FOLD_BATCH_NORM_H_
 
 #include <vector>
 
@@ -17,4 +17,4 @@ void FoldBatchNorm(OnnxGraph& graph, std::vector<ValueInfo>& infos);
 
 }  // namespace tilewright
 
-#endif  // TILEWRIGHT_FRONTENDS_ONNX_FOLD_BATCH_NORM_H_
+#endif  // TILEWRIGHT_FRONTENDS_ONNX_NODES_FOLD_BATCH_NORM_H_

@@ -1,7 +1,7 @@
 // Convolutions and matrix products of dequantized operands become products of
 // the integers themselves.
-#ifndef TILEWRIGHT_FRONTENDS_ONNX_INTEGER_CONTRACTIONS_H_
-#define TILEWRIGHT_FRONTENDS_ONNX_INTEGER_CONTRACTIONS_H_
+#ifndef TILEWRIGHT_FRONTENDS_ONNX_NODES_INTEGER_CONTRACTIONS_H_
+#define TILEWRIGHT_FRONTENDS_ONNX_NODES_INTEGER_CONTRACTIONS_H_
 
 #include "frontends/onnx/graph/onnx_graph.h"
 
@@ -22,4 +22,4 @@ void UseIntegerContractions(OnnxGraph& graph);
 
 }  // namespace tilewright
 
-#endif  // TILEWRIGHT_FRONTENDS_ONNX_INTEGER_CONTRACTIONS_H_
+#endif  // TILEWRIGHT_FRONTENDS_ONNX_NODES_INTEGER_CONTRACTIONS_H_

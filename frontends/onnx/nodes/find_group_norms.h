@@ -1,6 +1,6 @@
 // Norms of groups of channels that were written as norms of instances.
-#ifndef TILEWRIGHT_FRONTENDS_ONNX_FIND_GROUP_NORMS_H_
-#define TILEWRIGHT_FRONTENDS_ONNX_FIND_GROUP_NORMS_H_
+#ifndef TILEWRIGHT_FRONTENDS_ONNX_NODES_FIND_GROUP_NORMS_H_
+#define TILEWRIGHT_FRONTENDS_ONNX_NODES_FIND_GROUP_NORMS_H_
 
 #include <vector>
 
@@ -17,4 +17,4 @@ void FindGroupNorms(OnnxGraph& graph, std::vector<ValueInfo>& infos);
 
 }  // namespace tilewright
 
-#endif  // TILEWRIGHT_FRONTENDS_ONNX_FIND_GROUP_NORMS_H_
+#endif  // TILEWRIGHT_FRONTENDS_ONNX_NODES_FIND_GROUP_NORMS_H_

@@ -1,4 +1,4 @@
-#include "frontends/onnx/find_group_norms.h"
+#include "frontends/onnx/nodes/find_group_norms.h"
 
 #include <algorithm>
 #include <cstdint>
