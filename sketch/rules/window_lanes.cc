@@ -1,6 +1,7 @@
 #include "sketch/rules/window_lanes.h"
 
 #include "sketch/rules/shared/group_chain.h"
+#include "tilegraph/analysis/axis_groups.h"
 #include "tilegraph/expr/expr_vars.h"
 #include "tilegraph/expr/simplify.h"
 #include "tilegraph/ir/compute_axes.h"
@@ -11,11 +12,9 @@ namespace {
 // Whether `term` is the same for all lanes of a vector along `axis`: that of a
 // group of channels.
 bool IsSharedByLanes(const Expr& term, int axis, int64_t lanes) {
+  const auto group = AsAxisGroup(term);
   return !Mentions(term, axis) ||
-         (term.op() == Op::kFloorDiv && term.operand(0).op() == Op::kVar &&
-          term.operand(0).var_id() == axis &&
-          term.operand(1).op() == Op::kConst &&
-          term.operand(1).int_value() % lanes == 0);
+         (group && group->axis == axis && group->size % lanes == 0);
 }
 
 }  // namespace

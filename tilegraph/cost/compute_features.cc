@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "tilegraph/analysis/axis_groups.h"
 #include "tilegraph/analysis/families.h"
 #include "tilegraph/expr/dtype.h"
 #include "tilegraph/expr/expr_vars.h"
@@ -47,10 +48,8 @@ bool DividesIntoLanes(const Expr& quotient) {
 // Whether it is the same for a vector of neighbours, or nearly always: the
 // group of channels, say, that one of them is in.
 bool IsSharedByLanes(const Expr& quotient) {
-  return quotient.op() == Op::kFloorDiv &&
-         quotient.operand(0).op() == Op::kVar &&
-         quotient.operand(1).op() == Op::kConst &&
-         quotient.operand(1).int_value() >= kSharedByLanes;
+  const auto group = AsAxisGroup(quotient);
+  return group && group->size >= kSharedByLanes;
 }
 
 // How an index moves from one of neighbouring results, along `dim`, to the

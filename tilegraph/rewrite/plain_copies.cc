@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tilegraph/analysis/access.h"
+#include "tilegraph/analysis/axis_groups.h"
 #include "tilegraph/analysis/families.h"
 #include "tilegraph/rewrite/bands.h"
 
@@ -66,9 +67,8 @@ std::vector<int64_t> ChannelsOfGroups(const ConvolutionRoles& convolution) {
   std::vector<int64_t> channels;
   Visit(convolution.data.operand(convolution.data_channels),
         [&](const Expr& e) {
-          if (e.op() == Op::kFloorDiv && e.operand(0).op() == Op::kVar &&
-              e.operand(1).op() == Op::kConst)
-            channels.push_back(e.operand(1).int_value());
+          if (const auto group = AsAxisGroup(e))
+            channels.push_back(group->size);
         });
   return channels;
 }
