@@ -444,5 +444,23 @@ TEST(OpsTest, EinsumSumsWhatTheResultLacks) {
              {2, 2}, {1, 4, 2, 8});
 }
 
+TEST(OpsTest, EinsumOfThreeOperandsTakesTwoAtATime) {
+  const auto run = [](const std::vector<Given>& operands, const char* text) {
+    return RunNode(17, "Einsum", operands, {},
+                   [text](NodeBuilder n) { n.String("equation", text); });
+  };
+  const Given square = Count({2, 2});
+  ExpectNear(run({square, square, square}, "ij,jk,kl->il"), {2, 2},
+             {37, 54, 81, 118});
+  ExpectNear(run({Count({1, 2}), Count({1, 2, 2}), Count({1, 2})},
+                 "bn,anm,bm->ba"),
+             {1, 1}, {27});
+  ExpectNear(run({Count({2}), Count({2}), Count({2})}, "i,i,i->"), {}, {9});
+  ExpectNear(run({square, Count({2}), Count({2})}, "ij,k,k->j"), {2}, {20, 30});
+  ExpectNear(run({Count({1, 2}), square, square, Count({2, 1})},
+                 "...i,ij,jk,k...->..."),
+             {1}, {145});
+}
+
 }  // namespace
 }  // namespace tilewright
