@@ -211,8 +211,8 @@ void ConnectGroups(const backends::Codegen& codegen, ConnectPlanOptions options,
   compiled.plan = FusedPlan(compiled.graph, plan, compiled.connected);
 }
 
-// What the plan says of one launch of a group, unless a GPU's kernel is not the
-// planned one.
+// What the plan says of one launch of a group, unless its kernel is a fallback
+// or, on a GPU, not the planned one.
 std::optional<double> PredictedSeconds(const CompiledModel& compiled,
                                        const GroupEvaluator& evaluator,
                                        const Group& group,
@@ -223,6 +223,7 @@ std::optional<double> PredictedSeconds(const CompiledModel& compiled,
       return std::nullopt;
     return tiles->cost.seconds;
   }
+  if (!kernel.refused.empty()) return std::nullopt;
   const absl::StatusOr<GroupCost> cost =
       group.stages.empty() ? evaluator.Best(group) : evaluator.CostOf(group);
   if (!cost.ok()) return std::nullopt;

@@ -12,6 +12,7 @@
 #include "sketch/rules/plain_schedule.h"
 #include "sketch/rules/row_schedule.h"
 #include "sketch/rules/shared/annotations.h"
+#include "sketch/rules/shared/constant_order.h"
 #include "sketch/rules/shared/group_chain.h"
 #include "sketch/rules/window_schedule.h"
 #include "sketch/rules/winograd_schedule.h"
@@ -60,6 +61,7 @@ absl::StatusOr<Schedule> WriteFamily(const Workload& workload,
   ScheduleWriter writer;
   DecideStreaming(decider, writer, workload.graph, workload.graph.outputs(),
                   spec);
+  LayConstantsAsResults(workload, writer);
   const ComputeLocation kernel = {writer, decider, std::nullopt, {}};
   if (WriteRows(workload, spec, kernel)) return std::move(writer).Finish();
   TW_ASSIGN_OR_RETURN(const Chain chain, FindChain(workload.graph));

@@ -22,6 +22,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 // The schedule's text, once it has replayed.
 std::string ScheduleText(const Workload& workload) {
@@ -43,6 +44,28 @@ std::string ScheduleText(std::string_view graph_text,
   for (auto& [name, layout] : layouts)
     workload.layouts[*workload.graph.Find(name)] = layout;
   return ScheduleText(workload);
+}
+
+// An embedding of positions is packed as the image that it is added to lies;
+// what has one value for each channel is read in order as it is.
+TEST(DefaultScheduleTest, ConstantsOfMapsLieAsResultsDo) {
+  const std::string graph = R"(
+    i0: f32[1, 32, 8, 8] = placeholder
+    c0: f32[32, 8, 8] = placeholder
+    c1: f32[32] = placeholder
+    t0: f32[1, 32, 8, 8] = compute (d0: 1, d1: 32, d2: 8, d3: 8) { i0[d0, d1, d2, d3] * c1[d1] + c0[d1, d2, d3] }
+    return t0
+#constant c0
+#constant c1
+)";
+  const std::string layout = "(1, 32, 8, 8) [d0, d1/16, d2, d3, d1%16]\n";
+  const std::string blocked = ScheduleText(*ParseWorkload(
+      absl::StrCat(graph, "#layout i0 ", layout, "#layout t0 ", layout)));
+  EXPECT_THAT(blocked, HasSubstr("set_layout \"c0 (32, 8, 8) [d0/16, d1, d2, "
+                                 "d0%16]\""));
+  EXPECT_THAT(blocked, Not(HasSubstr("set_layout \"c1")));
+  EXPECT_THAT(ScheduleText(*ParseWorkload(graph)),
+              Not(HasSubstr("set_layout")));
 }
 
 TEST(DefaultScheduleTest, AnEpilogueReadsTheAccumulatorsFromRegisters) {

@@ -35,6 +35,17 @@ TEST(FindMishTest, TheThreeNodesAreOne) {
   }
 }
 
+// Where 1 + e^x is 1 in f32.
+TEST(FindMishTest, SmallResultsKeepTheirDigits) {
+  ModelBuilder b = Written(true);
+  const std::vector<float> y =
+      Evaluate(Import(b), {Floats({1, 4}, {-20, -30, -60, -80})});
+  const std::vector<double> expected = {-4.1223072e-8, -2.8072869e-12,
+                                        -5.2539065e-25, -1.4438811e-33};
+  for (size_t i = 0; i < y.size(); ++i)
+    EXPECT_NEAR(y[i] / expected[i], 1, 1e-6) << i;
+}
+
 TEST(FindMishTest, WhatElseReadsThePartsKeepsThem) {
   ModelBuilder b = Written(true);
   b.Output("T");
