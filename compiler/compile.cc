@@ -27,6 +27,7 @@
 #include "tilegraph/fuse/fused_groups.h"
 #include "tilegraph/fuse/fusion_decision.h"
 #include "tilegraph/fuse/local_moves.h"
+#include "tilegraph/gpu/gpu_cost_model.h"
 #include "tilegraph/gpu/hardware/gpu_levels.h"
 #include "tilegraph/plan/plan_decisions.h"
 #include "tilegraph/rewrite/winograd.h"
@@ -211,36 +212,22 @@ void ConnectGroups(const backends::Codegen& codegen, ConnectPlanOptions options,
   compiled.plan = FusedPlan(compiled.graph, plan, compiled.connected);
 }
 
-// What the plan says of one launch of a group, unless its kernel is a fallback
-// or, on a GPU, not the planned one.
-std::optional<double> PredictedSeconds(const CompiledModel& compiled,
-                                       const GroupEvaluator& evaluator,
-                                       const Group& group,
-                                       const CompiledKernel& kernel) {
-  if (compiled.gpu) {
-    const GpuTilePlan* const tiles = TilesOf(*compiled.gpu, group);
-    if (tiles == nullptr || kernel.source != CompiledKernel().source)
-      return std::nullopt;
-    return tiles->cost.seconds;
-  }
-  if (!kernel.refused.empty()) return std::nullopt;
-  const absl::StatusOr<GroupCost> cost =
-      group.stages.empty() ? evaluator.Best(group) : evaluator.CostOf(group);
-  if (!cost.ok()) return std::nullopt;
-  return cost->one_core_seconds;
-}
-
+// Of kernels that are as planned: no fallbacks, on GPUs none of other
+// decisions.
 void AddPredictions(const DeviceSpec& spec, CompiledModel& compiled) {
   const GroupEvaluator evaluator(compiled.graph, compiled.plan, spec);
-  std::set<int> done;
   for (size_t g = 0; g < compiled.plan.groups.size(); ++g) {
-    const int kernel = compiled.kernel_of_group[g];
-    if (kernel < 0 || !done.insert(kernel).second) continue;
-    const std::optional<double> seconds = PredictedSeconds(
-        compiled, evaluator, compiled.plan.groups[g], compiled.kernels[kernel]);
-    if (seconds)
-      compiled.program.mutable_kernels(kernel)->set_predicted_ns(*seconds *
-                                                                 1e9);
+    const int k = compiled.kernel_of_group[g];
+    if (k < 0 || compiled.program.kernels(k).predicted_ns() > 0) continue;
+    const CompiledKernel& kernel = compiled.kernels[k];
+    const bool as_planned = compiled.gpu
+                                ? kernel.source == CompiledKernel().source
+                                : kernel.refused.empty();
+    if (!as_planned) continue;
+    if (const auto cost =
+            PlannedCost(compiled, evaluator, compiled.plan.groups[g]))
+      compiled.program.mutable_kernels(k)->set_predicted_ns(
+          cost->one_core_seconds * 1e9);
   }
 }
 
@@ -251,6 +238,20 @@ std::vector<TensorId> Tensors(const std::vector<Port>& boundary) {
 }
 
 }  // namespace
+
+std::optional<GroupCost> PlannedCost(const CompiledModel& compiled,
+                                     const GroupEvaluator& evaluator,
+                                     const Group& group) {
+  if (compiled.gpu) {
+    const GpuTilePlan* const tiles = TilesOf(*compiled.gpu, group);
+    if (tiles == nullptr) return std::nullopt;
+    return AsGroupCost(*tiles);
+  }
+  absl::StatusOr<GroupCost> cost =
+      group.stages.empty() ? evaluator.Best(group) : evaluator.CostOf(group);
+  if (!cost.ok()) return std::nullopt;
+  return *std::move(cost);
+}
 
 std::string CompiledModel::Serialize() const {
   return SerializeTw(program, module, constants);

@@ -6,6 +6,7 @@
 #define TILEWRIGHT_COMPILER_COMPILE_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,13 @@ struct CompiledModel {
   std::string Serialize() const;
   TwView View() const { return {program, module, constants}; }
 };
+
+// What the plan says of a group of `compiled`, in its tile if it has one, else
+// in the best; nullopt if nothing. `evaluator`: of its graph and plan, used on
+// CPUs.
+std::optional<GroupCost> PlannedCost(const CompiledModel& compiled,
+                                     const GroupEvaluator& evaluator,
+                                     const Group& group);
 
 // By which sources of schedules know a model: of its graph and constants.
 std::string ModelFingerprint(const ImportedModel& model);

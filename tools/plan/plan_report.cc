@@ -7,8 +7,6 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/string_view.h"
-#include "compiler/connect_gpu.h"
-#include "tilegraph/gpu/gpu_cost_model.h"
 
 namespace tilewright::tools {
 namespace {
@@ -127,15 +125,8 @@ PlanReport ReportPlan(const CompiledModel& compiled, const DeviceSpec& spec) {
   for (size_t g = 0; g < compiled.plan.groups.size(); ++g) {
     const Group& group = compiled.plan.groups[g];
     GroupReport& one = report.groups.emplace_back();
-    if (compiled.gpu != nullptr) {
-      const GpuTilePlan* tiles = TilesOf(*compiled.gpu, group);
-      if (tiles != nullptr) one.cost = AsGroupCost(*tiles);
-    } else {
-      const absl::StatusOr<GroupCost> cost = group.stages.empty()
-                                                 ? evaluator.Best(group)
-                                                 : evaluator.CostOf(group);
-      if (cost.ok()) one.cost = *cost;
-    }
+    if (const auto cost = PlannedCost(compiled, evaluator, group))
+      one.cost = *cost;
     for (size_t r = 0; r < connected.costs.size(); ++r) {
       const TensorId output = compiled.register_plan.groups[r].output;
       if (!group.stages.empty() && Contains(group.members, output))

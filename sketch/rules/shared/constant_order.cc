@@ -4,11 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <set>
-#include <utility>
 #include <vector>
 
-#include "absl/status/statusor.h"
-#include "base/ceil_div.h"
 #include "sketch/rules/shared/group_chain.h"
 #include "sketch/rules/shared/output_tiles.h"
 #include "tilegraph/expr/expr.h"
@@ -35,20 +32,6 @@ std::optional<int> DimensionAlong(const Expr& load, int axis) {
 bool IsInnermost(const std::vector<int64_t>& shape, int dim) {
   return std::all_of(shape.begin() + dim + 1, shape.end(),
                      [](int64_t extent) { return extent == 1; });
-}
-
-absl::StatusOr<Layout> WithLast(const std::vector<int64_t>& shape, int dim,
-                                int64_t width) {
-  std::vector<Layout::Digit> digits;
-  if (shape[dim] > width)
-    digits.push_back({dim, width, CeilDiv(shape[dim], width)});
-  for (int d = 0; d < static_cast<int>(shape.size()); ++d) {
-    if (d != dim) digits.push_back({d, 1, shape[d]});
-  }
-  digits.push_back({dim, 1, width});
-  const std::vector<int64_t> none(shape.size(), 0);
-  return Layout::Create(shape, none, none, std::move(digits),
-                        Layout::Fill::kUndefined);
 }
 
 // What the terms of reductions read is packed by their generators.
@@ -81,9 +64,10 @@ void LayConstantsAsResults(const Workload& workload, ScheduleWriter& writer) {
     const std::optional<int> dim = DimensionAlong(load, results.dim);
     const std::vector<int64_t> shape = constant.static_shape();
     if (!dim || shape[*dim] == 1 || IsInnermost(shape, *dim)) return;
-    const absl::StatusOr<Layout> layout =
-        WithLast(shape, *dim, std::min(shape[*dim], results.extent));
-    if (layout.ok()) writer.SetLayout(constant.name, layout->ToString());
+    writer.SetLayout(
+        constant.name,
+        Layout::BlockedLast(shape, *dim, std::min(shape[*dim], results.extent))
+            .ToString());
   });
 }
 
