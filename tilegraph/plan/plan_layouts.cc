@@ -75,8 +75,11 @@ class LayoutChooser {
         channels && output.static_shape()[*channels] >= block)
       return {SideBySide(output.static_shape(), *channels)};
     // Copies are in the order in which they are read, those of whole pixels in
-    // that in which they read.
-    if (draft_.apart.count(group.output)) return PixelsRead(group, output);
+    // that in which they read; a Winograd transform wants channels together.
+    if (draft_.apart.count(group.output)) {
+      std::vector<Layout> read = PixelsRead(group, output);
+      return read.empty() ? ForWinograd(output) : read;
+    }
     if (output.shape.size() < kLeastImageRank)
       return FollowedIfAny(group, output);
     const std::vector<int64_t> shape = output.static_shape();
@@ -97,10 +100,8 @@ class LayoutChooser {
       if (nearly_whole || (channels > 1 && ReadsSideBySide(*convolution)))
         return {last};
     }
-    if (const auto transformed = ChannelsForWinograd(draft_, output.id)) {
-      if (*transformed != kChannelDim) return {SideBySide(shape, *transformed)};
-      if (whole) return {blocked, last};
-    }
+    std::vector<Layout> transformed = ForWinograd(output);
+    if (!transformed.empty()) return transformed;
     std::vector<Layout> followed = FollowedIfAny(group, output);
     if (!followed.empty()) return followed;
     // A product of matrices is no image, nor is what one loads rows of.
@@ -112,6 +113,17 @@ class LayoutChooser {
     if (narrow_data_[output.id] && whole) return {blocked, last};
     if (narrow_data_[output.id] && nearly_whole) return {last};
     return {};
+  }
+
+  // The channels that Winograd transforms read, side by side.
+  std::vector<Layout> ForWinograd(const Tensor& output) const {
+    const auto channels = ChannelsForWinograd(draft_, output.id);
+    if (!channels || output.shape.size() < kLeastImageRank) return {};
+    const std::vector<int64_t> shape = output.static_shape();
+    if (*channels != kChannelDim) return {SideBySide(shape, *channels)};
+    const int64_t block = draft_.options.channel_block_or_default();
+    if (shape[kChannelDim] % block != 0) return {};
+    return {ChannelsInBlocks(shape, block), ChannelsLast(shape)};
   }
 
   // By tensor: whether dense convolutions take its narrow numbers, or what maps

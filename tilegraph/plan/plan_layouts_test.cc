@@ -270,6 +270,18 @@ TEST(PlanLayoutsTest, AMapOfACopyFeedsWinogradInBlocks) {
             Layout::BlockedLast({1, 32, 18, 18}, 1, 16).ToString());
 }
 
+TEST(PlanLayoutsTest, ACopyOfPlainDataFeedsWinogradInBlocks) {
+  const TensorGraph graph = Parsed(R"(
+      X: f32[1, 32, 18, 18] = placeholder
+      W: f32[32, 32, 3, 3] = placeholder
+      F: f32[1, 32, 18, 18] = compute (n: 1, c: 32, h: 18, w: 18) { X[n, c, h, 17 - w] }
+      C: f32[1, 32, 16, 16] = compute (n: 1, o: 32, h: 16, w: 16) reduce (c: 32, i: 3, j: 3) sum:f32 { F[n, c, h + i, w + j] * W[o, c, i, j] } hint "winograd2"
+      return C
+  )");
+  EXPECT_EQ(MakePlan(graph, {}).layouts.at(*graph.Find("F")).ToString(),
+            Layout::BlockedLast({1, 32, 18, 18}, 1, 16).ToString());
+}
+
 // Channels that a layer of tokens leaves last, though there are rows enough for
 // blocks of them.
 TEST(PlanLayoutsTest, TheChannelsThatWinogradReadsAreLastWhereverTheyAre) {

@@ -231,16 +231,31 @@ bool IsByPixels(const Tensor& tensor, const ConvolutionRoles& convolution,
 RewrittenGraph CopyConvolvedOutputs(const TensorGraph& old,
                                     int64_t channel_block) {
   const std::vector<bool> convolved = Convolved(old, channel_block);
+  const std::set<TensorId> outputs(old.outputs().begin(), old.outputs().end());
+  const auto is_copied = [&](TensorId id) {
+    return channel_block > 0 && convolved[id] &&
+           FillsBlocks(old.tensor(id), channel_block);
+  };
   TensorGraph graph;
   std::vector<TensorId> ids;
-  for (const Tensor& tensor : old.tensors())
-    ids.push_back(CopyTensor(tensor, ids, graph));
-  for (const TensorId id :
-       std::set<TensorId>(old.outputs().begin(), old.outputs().end())) {
-    const Tensor& tensor = old.tensor(id);
-    if (channel_block > 0 && convolved[id] &&
-        FillsBlocks(tensor, channel_block))
-      ids[id] = AddCopy(tensor, ids[id], graph);
+  std::map<TensorId, TensorId> copies;  // by the old tensor
+  const auto copy_of = [&](TensorId id) {
+    const auto known = copies.find(id);
+    if (known != copies.end()) return known->second;
+    return copies[id] = AddCopy(old.tensor(id), ids[id], graph);
+  };
+  for (const Tensor& tensor : old.tensors()) {
+    std::vector<TensorId> sources = ids;
+    const auto whole = AsConcatenation(old, tensor.id);
+    if (whole && outputs.count(tensor.id) > 0) {
+      for (const Concatenation::Part& part : whole->parts) {
+        if (is_copied(part.source)) sources[part.source] = copy_of(part.source);
+      }
+    }
+    ids.push_back(CopyTensor(tensor, sources, graph));
+  }
+  for (const TensorId id : outputs) {
+    if (is_copied(id)) ids[id] = copy_of(id);
   }
   return FinishRewrite(old, std::move(graph), std::move(ids));
 }

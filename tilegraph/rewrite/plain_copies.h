@@ -24,11 +24,12 @@ bool ChannelsFillBlocks(int64_t channels, int64_t block);
 bool IsByPixels(const Tensor& tensor, const ConvolutionRoles& convolution,
                 bool ends_model, int64_t block);
 
-// Outputs of a model are plain. Gives every one that is a convolution, dense or
-// in groups that are blocks or whose data convolutions leave side by side, a
-// pool of such data, or a chain of elementwise maps behind one, a copy that
-// leaves the graph in its place (ComputeRole::kPlainCopy) and is a group of its
-// own. Outputs with few channels, most of whose vectors would be empty, stay as
+// Outputs of a model are plain. Gives every one, or part of one that is a
+// concatenation, that is a convolution, dense or in groups that are blocks or
+// whose data convolutions leave side by side, a pool of such data, or a chain
+// of elementwise maps behind one, a copy that takes its place there
+// (ComputeRole::kPlainCopy) and is a group of its own. Outputs with few
+// channels, most of whose vectors would be empty, stay as
 // they are; `channel_block`: PlanOptions'.
 RewrittenGraph CopyConvolvedOutputs(const TensorGraph& graph,
                                     int64_t channel_block);

@@ -77,6 +77,24 @@ TEST(PlainCopiesTest, ADepthwiseConvolutionBehindOneIsToo) {
             Layout::BlockedLast({1, 32, 5, 4}, 1, 16));
 }
 
+// Only what a convolution computes: the other part is none. Another that reads
+// the convolution reads it as it was computed.
+TEST(PlainCopiesTest, APartOfAConcatenationAtTheEndIsToo) {
+  const std::string concatenation =
+      "M: f32[1, 32, 5, 6] = compute (n: 1, c: 32, h: 5, w: 6) "
+      "{ T[n, c, 0, 0] }\n"
+      "Y: f32[1, 64, 5, 6] = compute (n: 1, c: 64, h: 5, w: 6) "
+      "{ select(c < 32, T[n, c, h, w], M[n, c - 32, h, w]) } hint concat\n"
+      "return Y\n";
+  const RewrittenGraph copied = Copied(Parsed(Text(32, concatenation)));
+  ASSERT_EQ(Copies(copied.graph), 1);
+  const Plan plan = MakePlan(copied.graph, {});
+  EXPECT_EQ(plan.layouts.at(*copied.graph.Find("T")),
+            Layout::BlockedLast({1, 32, 5, 6}, 1, 16))
+      << ToString(plan, copied.graph);
+  EXPECT_TRUE(plan.views.count(*copied.graph.Find("T.plain")));
+}
+
 // A maximum of windows at the end, behind a convolution; that of whole images
 // is a vector or two.
 TEST(PlainCopiesTest, APoolBehindOneIsTooIfItHasPixels) {

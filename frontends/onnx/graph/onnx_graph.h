@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "onnx/onnx_pb.h"
 #include "tilegraph/expr/dtype.h"
 #include "tilegraph/expr/host_tensor.h"
@@ -54,6 +55,11 @@ struct OnnxNode {
   bool is_rewritten = false;
   // Of an operator that a rewrite chose; 0: the model's.
   int64_t opset = 0;
+
+  // Whether it is this operator of ONNX's own.
+  bool Is(absl::string_view standard_op) const {
+    return domain.empty() && op == standard_op;
+  }
 };
 
 // The type and shape that the model declares for a value. A dimension is a

@@ -41,7 +41,7 @@ class Finder {
     const int reader = only_reader_[value];
     if (reader < 0) return nullptr;
     OnnxNode& node = graph_.nodes[reader];
-    return node.domain.empty() && node.op == op ? &node : nullptr;
+    return node.Is(op) ? &node : nullptr;
   }
 
   const Shape& ShapeOf(ValueId value) const { return infos_[value].shape; }
@@ -49,11 +49,9 @@ class Finder {
   // `back`: the node behind the norm, which gives the image its shape again.
   void Rewrite(size_t n) {
     const OnnxNode& norm = graph_.nodes[n];
-    if (!norm.domain.empty() || norm.op != "InstanceNormalization") return;
+    if (!norm.Is("InstanceNormalization")) return;
     const int producer = graph_.values[norm.inputs[0]].producer;
-    if (producer < 0 || !graph_.nodes[producer].domain.empty() ||
-        graph_.nodes[producer].op != "Reshape")
-      return;
+    if (producer < 0 || !graph_.nodes[producer].Is("Reshape")) return;
     const ValueId image = graph_.nodes[producer].inputs[0];
     OnnxNode* back = OnlyReader(norm.outputs[0], "Reshape");
     const Shape& shape = ShapeOf(image);

@@ -8,15 +8,11 @@ namespace {
 // The opset that has it first.
 constexpr int64_t kMishOpset = 18;
 
-bool Is(const OnnxNode& node, const char* op) {
-  return node.domain.empty() && node.op == op;
-}
-
 // What the node that makes `value` reads, if it is such an `op`.
 ValueId ReadBy(const OnnxGraph& graph, ValueId value, const char* op) {
   if (value == kNoValue) return kNoValue;
   const int producer = graph.values[value].producer;
-  return producer >= 0 && Is(graph.nodes[producer], op)
+  return producer >= 0 && graph.nodes[producer].Is(op)
              ? graph.nodes[producer].inputs[0]
              : kNoValue;
 }
@@ -25,7 +21,7 @@ ValueId ReadBy(const OnnxGraph& graph, ValueId value, const char* op) {
 
 void FindMish(OnnxGraph& graph) {
   for (OnnxNode& node : graph.nodes) {
-    if (!Is(node, "Mul")) continue;
+    if (!node.Is("Mul")) continue;
     for (int tanh = 0; tanh < 2; ++tanh) {
       const ValueId x = node.inputs[1 - tanh];
       const ValueId softplus = ReadBy(graph, node.inputs[tanh], "Tanh");

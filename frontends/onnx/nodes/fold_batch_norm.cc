@@ -93,14 +93,14 @@ std::optional<Target> TargetOf(const OnnxGraph& graph, const OnnxNode& node) {
   const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
   if (has_bias && KnownInput(graph, node, 2) == nullptr) return std::nullopt;
   const Shape& shape = weights->shape();
-  if (node.op == "Conv") {
+  if (node.Is("Conv")) {
     return Target{shape[0], weights->num_elements() / shape[0]};
   }
-  if (node.op == "ConvTranspose") {
+  if (node.Is("ConvTranspose")) {
     return Target{shape[1], weights->num_elements() / (shape[0] * shape[1]),
                   IntOf(node, "group", 1)};
   }
-  if (node.op != "Gemm" || FloatOf(node, "alpha", 1) != 1 ||
+  if (!node.Is("Gemm") || FloatOf(node, "alpha", 1) != 1 ||
       FloatOf(node, "beta", 1) != 1) {
     return std::nullopt;
   }
@@ -122,7 +122,7 @@ void FoldBatchNorm(OnnxGraph& graph, std::vector<ValueInfo>& infos) {
   std::vector<bool> gone(graph.nodes.size(), false);
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     OnnxNode& norm = graph.nodes[n];
-    if (norm.op != "BatchNormalization") continue;
+    if (!norm.Is("BatchNormalization")) continue;
     const ValueId between = norm.inputs[0];
     const int producer = graph.values[between].producer;
     if (producer < 0 || readers[between] != 1) continue;

@@ -106,8 +106,7 @@ class Rewriter {
     if (i >= node.inputs.size() || node.inputs[i] == kNoValue)
       return std::nullopt;
     const int producer = graph_.values[node.inputs[i]].producer;
-    if (producer < 0 || graph_.nodes[producer].op != "DequantizeLinear" ||
-        !graph_.nodes[producer].domain.empty())
+    if (producer < 0 || !graph_.nodes[producer].Is("DequantizeLinear"))
       return std::nullopt;
     const OnnxNode& from = graph_.nodes[producer];
     Dequantize result{from.inputs[0], kNoValue, Known(from, 1), Known(from, 2)};
@@ -155,9 +154,8 @@ class Rewriter {
   }
 
   bool Contract(const OnnxNode& node) {
-    if (!node.domain.empty()) return false;
-    if (node.op == "Conv") return ContractConv(node);
-    if (node.op == "MatMul" || node.op == "Gemm") return ContractMatMul(node);
+    if (node.Is("Conv")) return ContractConv(node);
+    if (node.Is("MatMul") || node.Is("Gemm")) return ContractMatMul(node);
     return false;
   }
 
@@ -293,7 +291,7 @@ class Rewriter {
   }
 
   bool ContractMatMul(const OnnxNode& node) {
-    const bool gemm = node.op == "Gemm";
+    const bool gemm = node.Is("Gemm");
     const bool transposed = gemm && IntOf(node, "transB", 0) != 0;
     if (gemm &&
         (IntOf(node, "transA", 0) != 0 || FloatOf(node, "alpha", 1) != 1 ||

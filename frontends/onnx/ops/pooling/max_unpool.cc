@@ -93,8 +93,7 @@ Shape IntsOf(const OnnxNode& node, const char* name, size_t count,
 bool AreOfSameWindows(const ImportContext& in, const Shape& pooled) {
   const OnnxNode& node = in.op().node();
   const OnnxNode* pool = in.op().Producer(1);
-  if (pool == nullptr || pool->op != "MaxPool" || !pool->domain.empty())
-    return false;
+  if (pool == nullptr || !pool->Is("MaxPool")) return false;
   const size_t count = pooled.size() - 2;
   const auto is_alike = [&](const char* name, size_t entries, int64_t value) {
     return IntsOf(node, name, entries, value) ==
