@@ -70,20 +70,17 @@ class Converter {
   }
 
   absl::Status ConvertNode(const OnnxNode& node) {
-    const auto opset = onnx_.opsets.find("");
-    const int64_t version = node.opset > 0                ? node.opset
-                            : opset == onnx_.opsets.end() ? 0
-                                                          : opset->second;
+    const int64_t opset = onnx_.OpsetOf(node);
     std::vector<const ValueInfo*> inputs;
     for (const ValueId id : node.inputs) {
       inputs.push_back(id == kNoValue ? nullptr : &infos_[id]);
     }
-    OpContext op(onnx_, node, version, std::move(inputs));
+    OpContext op(onnx_, node, opset, std::move(inputs));
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       if (node.outputs[i] != kNoValue)
         op.outputs()[i] = infos_[node.outputs[i]];
     }
-    const OpDef* def = table_.Find(node.domain, node.op, version);
+    const OpDef* def = table_.Find(node.domain, node.op, opset);
     if (def == nullptr || def->import == nullptr) {
       return op.Unsupported("a result that is not known when compiling");
     }

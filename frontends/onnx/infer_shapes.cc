@@ -1,6 +1,7 @@
 #include "frontends/onnx/infer_shapes.h"
 
 #include <algorithm>
+#include <deque>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -13,6 +14,9 @@
 #include "frontends/onnx/fold_constants.h"
 #include "frontends/onnx/graph/op_def.h"
 #include "frontends/onnx/graph/tensor_proto.h"
+#include "frontends/onnx/nodes/inline_if.h"
+#include "frontends/onnx/nodes/unroll_loops.h"
+#include "frontends/onnx/schema/check_attributes.h"
 #include "frontends/onnx/schema/check_types.h"
 
 namespace tilewright {
@@ -156,10 +160,27 @@ absl::Status CheckNotEmpty(const OpContext& op, const OnnxGraph& graph) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<ValueInfo>> InferShapes(
-    OnnxGraph& graph, const OpTable& table, const ImportOptions& options) {
-  std::vector<ValueInfo> infos(graph.values.size());
-  for (size_t id = 0; id < graph.values.size(); ++id) {
+namespace {
+
+bool IsKnown(const OnnxNode& node, const OpTable& table, int64_t opset) {
+  return node.IsControlFlow() ||
+         table.Find(node.domain, node.op, opset) != nullptr;
+}
+
+// What takes the place of a node of control flow.
+absl::StatusOr<std::vector<OnnxNode>> Inlined(
+    const OnnxNode& node, const std::vector<ValueInfo>& infos,
+    OnnxGraph& graph) {
+  if (node.Is("If")) return InlineIf(node, infos, graph);
+  return node.Is("Loop") ? UnrollLoop(node, infos, graph)
+                         : UnrollScan(node, infos, graph);
+}
+
+// Of the graph's values those that have no info yet: constants have one.
+absl::Status AddNewValues(const OnnxGraph& graph,
+                          std::vector<ValueInfo>& infos) {
+  for (size_t id = infos.size(); id < graph.values.size(); ++id) {
+    infos.emplace_back();
     const auto& constant = graph.values[id].constant;
     if (constant == nullptr) continue;
     infos[id] = {constant->dtype(), constant->shape(), constant,
@@ -171,6 +192,15 @@ absl::StatusOr<std::vector<ValueInfo>> InferShapes(
     }
     TW_RETURN_IF_ERROR(CheckInitializer(graph.values[id]));
   }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<ValueInfo>> InferShapes(
+    OnnxGraph& graph, const OpTable& table, const ImportOptions& options) {
+  std::vector<ValueInfo> infos;
+  TW_RETURN_IF_ERROR(AddNewValues(graph, infos));
   TW_RETURN_IF_ERROR(BindInputs(graph, options, infos));
   for (const ValueId id : graph.inputs) {
     const absl::StatusOr<int64_t> bytes =
@@ -185,17 +215,32 @@ absl::StatusOr<std::vector<ValueInfo>> InferShapes(
     }
   }
 
-  const auto opset = graph.opsets.find("");
-  const int64_t version = opset == graph.opsets.end() ? 0 : opset->second;
   Folder folder(options);
   std::vector<OnnxNode> left;
-  for (OnnxNode& node : graph.nodes) {
+  std::deque<OnnxNode> nodes(std::make_move_iterator(graph.nodes.begin()),
+                             std::make_move_iterator(graph.nodes.end()));
+  while (!nodes.empty()) {
+    OnnxNode node = std::move(nodes.front());
+    nodes.pop_front();
+    if (node.IsControlFlow()) {
+      TW_ASSIGN_OR_RETURN(std::vector<OnnxNode> inlined,
+                          Inlined(node, infos, graph));
+      TW_RETURN_IF_ERROR(AddNewValues(graph, infos));
+      for (const OnnxNode& each : inlined) {
+        if (!each.is_rewritten && IsKnown(each, table, graph.opset()))
+          TW_RETURN_IF_ERROR(CheckAttributes(graph, each));
+      }
+      nodes.insert(nodes.begin(), std::make_move_iterator(inlined.begin()),
+                   std::make_move_iterator(inlined.end()));
+      continue;
+    }
     std::vector<const ValueInfo*> inputs;
     for (const ValueId id : node.inputs) {
       inputs.push_back(id == kNoValue ? nullptr : &infos[id]);
     }
-    OpContext op(graph, node, version, std::move(inputs));
-    const OpDef* def = table.Find(node.domain, node.op, version);
+    const int64_t opset = graph.OpsetOf(node);
+    OpContext op(graph, node, opset, std::move(inputs));
+    const OpDef* def = table.Find(node.domain, node.op, opset);
     if (def == nullptr) return op.Unsupported("the operator");
     TW_RETURN_IF_ERROR(CheckInputs(op, *def));
     if (!node.is_rewritten) TW_RETURN_IF_ERROR(CheckTypes(op));

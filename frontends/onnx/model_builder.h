@@ -47,6 +47,11 @@ class NodeBuilder {
     for (const std::string& value : values) a->add_strings(value);
     return *this;
   }
+  NodeBuilder& Graph(const std::string& name, const onnx::GraphProto& graph) {
+    onnx::AttributeProto* a = Add(name, onnx::AttributeProto::GRAPH);
+    *a->mutable_g() = graph;
+    return *this;
+  }
   NodeBuilder& Name(const std::string& name) {
     node_->set_name(name);
     return *this;

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "base/status_macros.h"
+#include "frontends/onnx/graph/captured_names.h"
 #include "frontends/onnx/graph/tensor_proto.h"
 
 namespace tilewright {
@@ -137,8 +138,8 @@ class Builder {
     return absl::OkStatus();
   }
 
-  absl::Status ReadAttribute(const onnx::AttributeProto& proto,
-                             const OnnxNode& node, Attribute& attribute) {
+  absl::Status ReadAttribute(const onnx::AttributeProto& proto, OnnxNode& node,
+                             Attribute& attribute) {
     using Type = Attribute::Type;
     switch (proto.type()) {
       case onnx::AttributeProto::INT:
@@ -180,6 +181,12 @@ class Builder {
         attribute.type = Type::kStrings;
         attribute.strings.assign(proto.strings().begin(),
                                  proto.strings().end());
+        break;
+      case onnx::AttributeProto::GRAPH:
+        attribute.type = Type::kGraph;
+        attribute.graph = std::make_shared<const onnx::GraphProto>(proto.g());
+        for (const std::string& name : CapturedNames(proto.g()))
+          node.captured.push_back(Intern(name));
         break;
       default:
         break;
@@ -246,13 +253,15 @@ class Builder {
 
   absl::Status CheckDefined() const {
     for (const OnnxNode& node : graph_.nodes) {
-      for (const ValueId id : node.inputs) {
-        if (id != kNoValue && !defined_[id]) {
-          return absl::InvalidArgumentError(absl::StrCat(
-              graph_.Label(node), " reads ", Quoted(graph_.name(id)),
-              ", which no input, initializer or node defines; export the model "
-              "again"));
-        }
+      ValueId undefined = kNoValue;
+      node.ForEachRead([&](ValueId id) {
+        if (undefined == kNoValue && !defined_[id]) undefined = id;
+      });
+      if (undefined != kNoValue) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            graph_.Label(node), " reads ", Quoted(graph_.name(undefined)),
+            ", which no input, initializer or node defines; export the model "
+            "again"));
       }
     }
     return absl::OkStatus();
@@ -264,12 +273,12 @@ class Builder {
     std::vector<int> missing(count, 0);
     std::vector<std::vector<int>> users(count);
     for (int n = 0; n < count; ++n) {
-      for (const ValueId id : graph_.nodes[n].inputs) {
-        const int producer = id == kNoValue ? -1 : graph_.values[id].producer;
-        if (producer < 0) continue;
+      graph_.nodes[n].ForEachRead([&](ValueId id) {
+        const int producer = graph_.values[id].producer;
+        if (producer < 0) return;
         ++missing[n];
         users[producer].push_back(n);
-      }
+      });
     }
     std::priority_queue<int, std::vector<int>, std::greater<int>> ready;
     for (int n = 0; n < count; ++n) {
@@ -310,14 +319,14 @@ class Builder {
                               missing.begin());
     while (step[at] < 0) {
       step[at] = static_cast<int>(path.size());
-      for (const ValueId id : graph_.nodes[at].inputs) {
-        const int producer = id == kNoValue ? -1 : graph_.values[id].producer;
-        if (producer >= 0 && missing[producer] > 0) {
-          path.push_back(id);
-          at = producer;
-          break;
-        }
-      }
+      ValueId through = kNoValue;
+      graph_.nodes[at].ForEachRead([&](ValueId id) {
+        const int producer = graph_.values[id].producer;
+        if (through == kNoValue && producer >= 0 && missing[producer] > 0)
+          through = id;
+      });
+      path.push_back(through);
+      at = graph_.values[through].producer;
     }
     // Values from the last to the first, then round: in the order of data.
     std::string text;
@@ -340,6 +349,11 @@ class Builder {
 };
 
 }  // namespace
+
+int64_t OnnxGraph::opset() const {
+  const auto found = opsets.find("");
+  return found == opsets.end() ? 0 : found->second;
+}
 
 std::string OnnxGraph::Label(const OnnxNode& node) const {
   if (!node.name.empty()) {

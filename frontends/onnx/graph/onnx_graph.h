@@ -30,7 +30,8 @@ struct Attribute {
     kInts,
     kFloats,
     kStrings,
-    kOther,  // graphs, sparse tensors, types: no supported operator has them
+    kGraph,
+    kOther,  // sparse tensors, types: no supported operator has them
   };
   Type type = Type::kOther;
   int64_t i = 0;
@@ -41,6 +42,7 @@ struct Attribute {
   std::vector<int64_t> ints;
   std::vector<float> floats;
   std::vector<std::string> strings;
+  std::shared_ptr<const onnx::GraphProto> graph;
 };
 
 struct OnnxNode {
@@ -55,10 +57,23 @@ struct OnnxNode {
   bool is_rewritten = false;
   // Of an operator that a rewrite chose; 0: the model's.
   int64_t opset = 0;
+  // What the graphs in its attributes use of the values around them.
+  std::vector<ValueId> captured;
 
   // Whether it is this operator of ONNX's own.
   bool Is(absl::string_view standard_op) const {
     return domain.empty() && op == standard_op;
+  }
+  // Whether it runs graphs in its attributes.
+  bool IsControlFlow() const { return Is("If") || Is("Loop") || Is("Scan"); }
+  // Calls `fn` with every value that it reads, or a graph in its attributes.
+  template <typename Function>
+  void ForEachRead(const Function& fn) const {
+    for (const std::vector<ValueId>* ids : {&inputs, &captured}) {
+      for (const ValueId id : *ids) {
+        if (id != kNoValue) fn(id);
+      }
+    }
   }
 };
 
@@ -89,6 +104,12 @@ struct OnnxGraph {
   std::vector<ValueId> inputs;  // without those that have an initialiser
   std::vector<ValueId> outputs;
 
+  // Of ai.onnx; 0 if the model names none.
+  int64_t opset() const;
+  // By which the node's operator is meant.
+  int64_t OpsetOf(const OnnxNode& node) const {
+    return node.opset > 0 ? node.opset : opset();
+  }
   // For messages: "node 'fc' (Gemm)".
   std::string Label(const OnnxNode& node) const;
   const std::string& name(ValueId value) const { return values[value].name; }

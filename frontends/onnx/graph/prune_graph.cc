@@ -11,9 +11,7 @@ std::vector<int> CountReaders(const OnnxGraph& graph) {
   std::vector<int> readers(graph.values.size(), 0);
   for (const ValueId id : graph.outputs) ++readers[id];
   for (const OnnxNode& node : graph.nodes) {
-    for (const ValueId id : node.inputs) {
-      if (id != kNoValue) ++readers[id];
-    }
+    node.ForEachRead([&](ValueId id) { ++readers[id]; });
   }
   return readers;
 }
@@ -28,9 +26,7 @@ void RemoveDeadNodes(OnnxGraph& graph) {
         std::any_of(node.outputs.begin(), node.outputs.end(),
                     [&](ValueId id) { return id != kNoValue && live[id]; });
     if (!keep[n]) continue;
-    for (const ValueId id : node.inputs) {
-      if (id != kNoValue) live[id] = true;
-    }
+    node.ForEachRead([&](ValueId id) { live[id] = true; });
   }
   for (OnnxValue& value : graph.values) value.producer = -1;
   std::vector<OnnxNode> nodes;

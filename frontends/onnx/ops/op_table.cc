@@ -51,8 +51,7 @@ std::vector<std::string> OpTable::names() const {
 
 absl::Status OpTable::CheckSupported(const OnnxGraph& graph) const {
   std::vector<std::string> complaints;
-  const auto opset = graph.opsets.find("");
-  const int64_t version = opset == graph.opsets.end() ? 0 : opset->second;
+  const int64_t version = graph.opset();
   const bool known = version >= kMinOpset && version <= kMaxOpset;
   std::set<std::string> operators;
   std::set<std::string> domains;
@@ -64,12 +63,14 @@ absl::Status OpTable::CheckSupported(const OnnxGraph& graph) const {
       continue;
     }
     needs_opset = true;
+    // What its graphs need shows when they are run (frontends/onnx/nodes).
+    if (node.IsControlFlow()) continue;
     // Without a known opset, ask whether the operator exists at all.
     if (Find("", node.op, known ? version : kMaxOpset) == nullptr) {
       operators.insert(node.op);
     }
   }
-  if (needs_opset && opset == graph.opsets.end()) {
+  if (needs_opset && graph.opsets.count("") == 0) {
     complaints.push_back("no opset of domain ai.onnx is imported");
   } else if (needs_opset && !known) {
     complaints.push_back(absl::StrCat("opset ", version,

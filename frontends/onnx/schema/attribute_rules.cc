@@ -24,6 +24,7 @@ constexpr AttributeDomain kFloat = {Type::kFloat};
 constexpr AttributeDomain kFloats = {Type::kFloats};
 constexpr AttributeDomain kText = {Type::kString};
 constexpr AttributeDomain kTensor = {Type::kTensor};
+constexpr AttributeDomain kGraph = {Type::kGraph};
 constexpr AttributeDomain kOther = {Type::kOther};
 constexpr AttributeDomain Words(const char* words) {
   return {Type::kString, INT64_MIN, INT64_MAX, words};
@@ -232,6 +233,15 @@ constexpr AttributeRule kRules[] = {
     {"Constant", "value_string", kText, 12},
     {"Constant", "value_strings", {Type::kStrings}, 12},
     {"ConstantOfShape", "value", kTensor},
+    {"If", "then_branch else_branch", kGraph, 1, kEver, kRequired},
+    {"Loop Scan", "body", kGraph, 1, kEver, kRequired},
+    {"Scan", "num_scan_inputs", kPositive, 8, kEver, kRequired},
+    {"Scan", "scan_input_axes scan_output_axes", kInts, 9},
+    {"Scan",
+     "scan_input_directions scan_output_directions",
+     {Type::kInts, 0, 1},
+     9},
+    {"Scan", "directions", {Type::kInts, 0, 1}, 8, 9},
 };
 
 std::vector<std::string> Split(const char* names) {

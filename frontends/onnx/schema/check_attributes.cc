@@ -30,6 +30,8 @@ const char* TypeName(Attribute::Type type) {
       return "a list of floats";
     case Attribute::Type::kStrings:
       return "a list of strings";
+    case Attribute::Type::kGraph:
+      return "a graph";
     case Attribute::Type::kOther:
       break;
   }
@@ -70,8 +72,10 @@ std::string Complaint(const Attribute& attribute,
                       absl::StrJoin(words, ", "));
 }
 
-absl::Status CheckNode(const OnnxGraph& graph, const OnnxNode& node,
-                       int64_t opset) {
+}  // namespace
+
+absl::Status CheckAttributes(const OnnxGraph& graph, const OnnxNode& node) {
+  const int64_t opset = graph.opset();
   const auto error = [&](const std::string& name, const std::string& what) {
     return absl::InvalidArgumentError(absl::StrCat(
         graph.Label(node), ": attribute ", Quoted(name), " ", what));
@@ -103,13 +107,9 @@ absl::Status CheckNode(const OnnxGraph& graph, const OnnxNode& node,
   return absl::OkStatus();
 }
 
-}  // namespace
-
 absl::Status CheckAttributes(const OnnxGraph& graph) {
-  const auto opset = graph.opsets.find("");
-  const int64_t version = opset == graph.opsets.end() ? 0 : opset->second;
   for (const OnnxNode& node : graph.nodes)
-    TW_RETURN_IF_ERROR(CheckNode(graph, node, version));
+    TW_RETURN_IF_ERROR(CheckAttributes(graph, node));
   return absl::OkStatus();
 }
 

@@ -11,7 +11,9 @@ namespace tilewright {
 // attribute that the operator does not have in the model's opset, one of
 // another type, a value outside its definition, a required one that is missing.
 // Checks that depend on shapes (axes, lengths of lists) are left to the
-// inference. REQUIRES: all operators are known (OpTable::CheckSupported).
+// inference. REQUIRES: the operator is known (OpTable::CheckSupported).
+absl::Status CheckAttributes(const OnnxGraph& graph, const OnnxNode& node);
+// Of all nodes.
 absl::Status CheckAttributes(const OnnxGraph& graph);
 
 }  // namespace tilewright
