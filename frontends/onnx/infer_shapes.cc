@@ -158,89 +158,88 @@ absl::Status CheckNotEmpty(const OpContext& op, const OnnxGraph& graph) {
   return absl::OkStatus();
 }
 
-}  // namespace
+class Inference {
+ public:
+  Inference(OnnxGraph& graph, const OpTable& table,
+            const ImportOptions& options)
+      : graph_(graph), table_(table), options_(options), folder_(options) {}
 
-namespace {
-
-bool IsKnown(const OnnxNode& node, const OpTable& table, int64_t opset) {
-  return node.IsControlFlow() ||
-         table.Find(node.domain, node.op, opset) != nullptr;
-}
-
-// What takes the place of a node of control flow.
-absl::StatusOr<std::vector<OnnxNode>> Inlined(
-    const OnnxNode& node, const std::vector<ValueInfo>& infos,
-    OnnxGraph& graph) {
-  if (node.Is("If")) return InlineIf(node, infos, graph);
-  return node.Is("Loop") ? UnrollLoop(node, infos, graph)
-                         : UnrollScan(node, infos, graph);
-}
-
-// Of the graph's values those that have no info yet: constants have one.
-absl::Status AddNewValues(const OnnxGraph& graph,
-                          std::vector<ValueInfo>& infos) {
-  for (size_t id = infos.size(); id < graph.values.size(); ++id) {
-    infos.emplace_back();
-    const auto& constant = graph.values[id].constant;
-    if (constant == nullptr) continue;
-    infos[id] = {constant->dtype(), constant->shape(), constant,
-                 graph.values[id].narrow_bits};
-    if (constant->shape().size() > kMostDims) {
-      return absl::UnimplementedError(absl::StrCat(
-          "tensor ", Quoted(graph.values[id].name), " has ",
-          constant->shape().size(), " dimensions, more than ", kMostDims));
-    }
-    TW_RETURN_IF_ERROR(CheckInitializer(graph.values[id]));
-  }
-  return absl::OkStatus();
-}
-
-}  // namespace
-
-absl::StatusOr<std::vector<ValueInfo>> InferShapes(
-    OnnxGraph& graph, const OpTable& table, const ImportOptions& options) {
-  std::vector<ValueInfo> infos;
-  TW_RETURN_IF_ERROR(AddNewValues(graph, infos));
-  TW_RETURN_IF_ERROR(BindInputs(graph, options, infos));
-  for (const ValueId id : graph.inputs) {
-    const absl::StatusOr<int64_t> bytes =
-        TensorBytes(infos[id].dtype, infos[id].shape);
-    const bool too_large = !bytes.ok() || infos[id].shape.size() > kMostDims;
-    if (too_large || *bytes == 0) {
-      return absl::UnimplementedError(
-          absl::StrCat("input ", Quoted(graph.name(id)), " has shape ",
-                       ShapeText(infos[id].shape), ", which is ",
-                       too_large ? "too large" : "without elements",
-                       "; export the model with another"));
-    }
-  }
-
-  Folder folder(options);
-  std::vector<OnnxNode> left;
-  std::deque<OnnxNode> nodes(std::make_move_iterator(graph.nodes.begin()),
-                             std::make_move_iterator(graph.nodes.end()));
-  while (!nodes.empty()) {
-    OnnxNode node = std::move(nodes.front());
-    nodes.pop_front();
-    if (node.IsControlFlow()) {
-      TW_ASSIGN_OR_RETURN(std::vector<OnnxNode> inlined,
-                          Inlined(node, infos, graph));
-      TW_RETURN_IF_ERROR(AddNewValues(graph, infos));
-      for (const OnnxNode& each : inlined) {
-        if (!each.is_rewritten && IsKnown(each, table, graph.opset()))
-          TW_RETURN_IF_ERROR(CheckAttributes(graph, each));
+  absl::StatusOr<std::vector<ValueInfo>> Run() {
+    TW_RETURN_IF_ERROR(AddNewValues());
+    TW_RETURN_IF_ERROR(BindInputs(graph_, options_, infos_));
+    for (const ValueId id : graph_.inputs) TW_RETURN_IF_ERROR(CheckInput(id));
+    std::deque<OnnxNode> nodes(std::make_move_iterator(graph_.nodes.begin()),
+                               std::make_move_iterator(graph_.nodes.end()));
+    while (!nodes.empty()) {
+      OnnxNode node = std::move(nodes.front());
+      nodes.pop_front();
+      if (!node.IsControlFlow()) {
+        TW_RETURN_IF_ERROR(Infer(std::move(node)));
+        continue;
       }
+      TW_ASSIGN_OR_RETURN(std::vector<OnnxNode> inlined, Inlined(node));
       nodes.insert(nodes.begin(), std::make_move_iterator(inlined.begin()),
                    std::make_move_iterator(inlined.end()));
-      continue;
     }
+    graph_.nodes = std::move(left_);
+    return std::move(infos_);
+  }
+
+ private:
+  // Infos of the graph's values that have none yet: constants are known.
+  absl::Status AddNewValues() {
+    for (size_t id = infos_.size(); id < graph_.values.size(); ++id) {
+      infos_.emplace_back();
+      const OnnxValue& value = graph_.values[id];
+      if (value.constant == nullptr) continue;
+      const HostTensor& constant = *value.constant;
+      infos_[id] = {constant.dtype(), constant.shape(), value.constant,
+                    value.narrow_bits};
+      if (constant.shape().size() > kMostDims) {
+        return absl::UnimplementedError(absl::StrCat(
+            "tensor ", Quoted(value.name), " has ", constant.shape().size(),
+            " dimensions, more than ", kMostDims));
+      }
+      TW_RETURN_IF_ERROR(CheckInitializer(value));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckInput(ValueId id) const {
+    const ValueInfo& info = infos_[id];
+    const absl::StatusOr<int64_t> bytes = TensorBytes(info.dtype, info.shape);
+    const bool too_large = !bytes.ok() || info.shape.size() > kMostDims;
+    if (!too_large && *bytes > 0) return absl::OkStatus();
+    return absl::UnimplementedError(absl::StrCat(
+        "input ", Quoted(graph_.name(id)), " has shape ", ShapeText(info.shape),
+        ", which is ", too_large ? "too large" : "without elements",
+        "; export the model with another"));
+  }
+
+  // What takes the place of a node of control flow.
+  absl::StatusOr<std::vector<OnnxNode>> Inlined(const OnnxNode& node) {
+    TW_ASSIGN_OR_RETURN(std::vector<OnnxNode> inlined,
+                        node.Is("If")     ? InlineIf(node, infos_, graph_)
+                        : node.Is("Loop") ? UnrollLoop(node, infos_, graph_)
+                                          : UnrollScan(node, infos_, graph_));
+    TW_RETURN_IF_ERROR(AddNewValues());
+    for (const OnnxNode& each : inlined) {
+      const bool known =
+          each.IsControlFlow() ||
+          table_.Find(each.domain, each.op, graph_.opset()) != nullptr;
+      if (known && !each.is_rewritten)
+        TW_RETURN_IF_ERROR(CheckAttributes(graph_, each));
+    }
+    return inlined;
+  }
+
+  absl::Status Infer(OnnxNode node) {
     std::vector<const ValueInfo*> inputs;
-    for (const ValueId id : node.inputs) {
-      inputs.push_back(id == kNoValue ? nullptr : &infos[id]);
-    }
-    const int64_t opset = graph.OpsetOf(node);
-    OpContext op(graph, node, opset, std::move(inputs));
-    const OpDef* def = table.Find(node.domain, node.op, opset);
+    for (const ValueId id : node.inputs)
+      inputs.push_back(id == kNoValue ? nullptr : &infos_[id]);
+    const int64_t opset = graph_.OpsetOf(node);
+    OpContext op(graph_, node, opset, std::move(inputs));
+    const OpDef* def = table_.Find(node.domain, node.op, opset);
     if (def == nullptr) return op.Unsupported("the operator");
     TW_RETURN_IF_ERROR(CheckInputs(op, *def));
     if (!node.is_rewritten) TW_RETURN_IF_ERROR(CheckTypes(op));
@@ -248,37 +247,47 @@ absl::StatusOr<std::vector<ValueInfo>> InferShapes(
     TW_RETURN_IF_ERROR(op.status());
     TW_RETURN_IF_ERROR(PassNarrowTypes(op));
     bool folded = op.num_outputs() > 0 && op.output(0).constant != nullptr;
+    TW_RETURN_IF_ERROR(CheckOutputs(op));
+    if (!folded) {
+      TW_ASSIGN_OR_RETURN(folded, folder_.Fold(op, *def));
+    }
+    if (!folded) TW_RETURN_IF_ERROR(CheckNotEmpty(op, graph_));
     for (int i = 0; i < op.num_outputs(); ++i) {
       if (!op.has_output(i)) continue;
-      if (!op.is_output_set(i)) {
+      const ValueId id = node.outputs[i];
+      infos_[id] = op.output(i);
+      if (folded) graph_.values[id].constant = op.output(i).constant;
+      graph_.values[id].producer = folded ? -1 : static_cast<int>(left_.size());
+    }
+    if (!folded) left_.push_back(std::move(node));
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckOutputs(const OpContext& op) const {
+    for (int i = 0; i < op.num_outputs(); ++i) {
+      if (!op.has_output(i)) continue;
+      if (!op.is_output_set(i))
         return op.Error("the operator has no output ", i);
-      }
       TW_RETURN_IF_ERROR(CheckSize(op, op.output(i)));
       TW_RETURN_IF_ERROR(
-          CheckDeclared(op, graph.values[node.outputs[i]], op.output(i)));
+          CheckDeclared(op, graph_.values[op.node().outputs[i]], op.output(i)));
     }
-    if (!folded) {
-      TW_ASSIGN_OR_RETURN(folded, folder.Fold(op, *def));
-    }
-    if (!folded) TW_RETURN_IF_ERROR(CheckNotEmpty(op, graph));
-    for (int i = 0; i < op.num_outputs(); ++i) {
-      if (!op.has_output(i)) continue;
-      infos[node.outputs[i]] = op.output(i);
-      if (folded) {
-        graph.values[node.outputs[i]].constant = op.output(i).constant;
-        graph.values[node.outputs[i]].producer = -1;
-      }
-    }
-    if (folded) continue;
-    for (const ValueId id : node.outputs) {
-      if (id != kNoValue) {
-        graph.values[id].producer = static_cast<int>(left.size());
-      }
-    }
-    left.push_back(std::move(node));
+    return absl::OkStatus();
   }
-  graph.nodes = std::move(left);
-  return infos;
+
+  OnnxGraph& graph_;
+  const OpTable& table_;
+  const ImportOptions& options_;
+  Folder folder_;
+  std::vector<ValueInfo> infos_;  // by value
+  std::vector<OnnxNode> left_;    // that were not folded
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<ValueInfo>> InferShapes(
+    OnnxGraph& graph, const OpTable& table, const ImportOptions& options) {
+  return Inference(graph, table, options).Run();
 }
 
 }  // namespace tilewright

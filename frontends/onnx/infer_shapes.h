@@ -13,7 +13,8 @@
 namespace tilewright {
 
 // By ValueId. Inputs that `options` binds become constants and leave
-// graph.inputs; nodes whose results are known are removed.
+// graph.inputs; nodes whose results are known are removed, and the graphs of
+// control flow take its place (inline_if.h, unroll_loops.h).
 // InvalidArgument names the node and both shapes of a contradiction, or the
 // flag that gives a dimension its value.
 absl::StatusOr<std::vector<ValueInfo>> InferShapes(
