@@ -15,7 +15,9 @@
 #include "frontends/onnx/graph/op_def.h"
 #include "frontends/onnx/graph/tensor_proto.h"
 #include "frontends/onnx/nodes/inline_if.h"
+#include "frontends/onnx/nodes/sequences.h"
 #include "frontends/onnx/nodes/unroll_loops.h"
+#include "frontends/onnx/nodes/written_node.h"
 #include "frontends/onnx/schema/check_attributes.h"
 #include "frontends/onnx/schema/check_types.h"
 
@@ -173,7 +175,7 @@ class Inference {
     while (!nodes.empty()) {
       OnnxNode node = std::move(nodes.front());
       nodes.pop_front();
-      if (!node.IsControlFlow()) {
+      if (!node.IsControlFlow() && !sequences_.Handles(node)) {
         TW_RETURN_IF_ERROR(Infer(std::move(node)));
         continue;
       }
@@ -182,6 +184,13 @@ class Inference {
                    std::make_move_iterator(inlined.end()));
     }
     graph_.nodes = std::move(left_);
+    for (const ValueId id : graph_.outputs) {
+      if (sequences_.IsSequence(id))
+        return absl::UnimplementedError(
+            absl::StrCat("output ", Quoted(graph_.name(id)),
+                         " is a sequence, which is not supported; export its "
+                         "tensors"));
+    }
     return std::move(infos_);
   }
 
@@ -216,16 +225,24 @@ class Inference {
         "; export the model with another"));
   }
 
-  // What takes the place of a node of control flow.
+  // What takes the place of a node of control flow or sequences.
   absl::StatusOr<std::vector<OnnxNode>> Inlined(const OnnxNode& node) {
     TW_ASSIGN_OR_RETURN(std::vector<OnnxNode> inlined,
                         node.Is("If")     ? InlineIf(node, infos_, graph_)
                         : node.Is("Loop") ? UnrollLoop(node, infos_, graph_)
-                                          : UnrollScan(node, infos_, graph_));
+                        : node.Is("Scan")
+                            ? UnrollScan(node, infos_, graph_)
+                            : sequences_.Replace(node, infos_, graph_));
     TW_RETURN_IF_ERROR(AddNewValues());
+    inlined_nodes_ += static_cast<int64_t>(inlined.size());
+    if (inlined_nodes_ > kMostUnrolled) {
+      return absl::UnimplementedError(
+          absl::StrCat(graph_.Label(node), ": the model's loops are more than ",
+                       kMostUnrolled, " nodes, too many to compile"));
+    }
     for (const OnnxNode& each : inlined) {
       const bool known =
-          each.IsControlFlow() ||
+          each.IsControlFlow() || each.IsOfSequences() ||
           table_.Find(each.domain, each.op, graph_.opset()) != nullptr;
       if (known && !each.is_rewritten)
         TW_RETURN_IF_ERROR(CheckAttributes(graph_, each));
@@ -241,6 +258,9 @@ class Inference {
     OpContext op(graph_, node, opset, std::move(inputs));
     const OpDef* def = table_.Find(node.domain, node.op, opset);
     if (def == nullptr) return op.Unsupported("the operator");
+    if (std::any_of(node.inputs.begin(), node.inputs.end(),
+                    [&](ValueId id) { return sequences_.IsSequence(id); }))
+      return op.Unsupported("a sequence as an input");
     TW_RETURN_IF_ERROR(CheckInputs(op, *def));
     if (!node.is_rewritten) TW_RETURN_IF_ERROR(CheckTypes(op));
     TW_RETURN_IF_ERROR(def->infer(op));
@@ -281,6 +301,8 @@ class Inference {
   Folder folder_;
   std::vector<ValueInfo> infos_;  // by value
   std::vector<OnnxNode> left_;    // that were not folded
+  Sequences sequences_;
+  int64_t inlined_nodes_ = 0;  // of graphs in attributes
 };
 
 }  // namespace

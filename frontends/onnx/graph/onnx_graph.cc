@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 #include <queue>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -138,6 +140,27 @@ class Builder {
     return absl::OkStatus();
   }
 
+  // As a model of its own, which what it captures are inputs of.
+  absl::StatusOr<Subgraph> BuildSubgraph(const onnx::GraphProto& proto,
+                                         OnnxNode& node) {
+    onnx::ModelProto model;
+    for (const auto& [domain, version] : graph_.opsets) {
+      onnx::OperatorSetIdProto& opset = *model.add_opset_import();
+      opset.set_domain(domain);
+      opset.set_version(version);
+    }
+    *model.mutable_graph() = proto;
+    const std::set<std::string> captured = CapturedNames(proto);
+    for (const std::string& name : captured) {
+      node.captured.push_back(Intern(name));
+      model.mutable_graph()->add_input()->set_name(name);
+    }
+    TW_ASSIGN_OR_RETURN(OnnxGraph graph, BuildOnnxGraph(std::move(model)));
+    RemoveDeadNodes(graph);
+    const size_t own_inputs = graph.inputs.size() - captured.size();
+    return Subgraph{std::move(graph), own_inputs};
+  }
+
   absl::Status ReadAttribute(const onnx::AttributeProto& proto, OnnxNode& node,
                              Attribute& attribute) {
     using Type = Attribute::Type;
@@ -184,9 +207,8 @@ class Builder {
         break;
       case onnx::AttributeProto::GRAPH:
         attribute.type = Type::kGraph;
-        attribute.graph = std::make_shared<const onnx::GraphProto>(proto.g());
-        for (const std::string& name : CapturedNames(proto.g()))
-          node.captured.push_back(Intern(name));
+        attribute.graph = std::make_shared<const absl::StatusOr<Subgraph>>(
+            BuildSubgraph(proto.g(), node));
         break;
       default:
         break;
@@ -349,23 +371,6 @@ class Builder {
 };
 
 }  // namespace
-
-int64_t OnnxGraph::opset() const {
-  const auto found = opsets.find("");
-  return found == opsets.end() ? 0 : found->second;
-}
-
-std::string OnnxGraph::Label(const OnnxNode& node) const {
-  if (!node.name.empty()) {
-    return absl::StrCat("node ", Quoted(node.name), " (", node.op, ")");
-  }
-  for (const ValueId id : node.outputs) {
-    if (id != kNoValue) {
-      return absl::StrCat("node of ", Quoted(name(id)), " (", node.op, ")");
-    }
-  }
-  return absl::StrCat("a node (", node.op, ")");
-}
 
 absl::StatusOr<OnnxGraph> BuildOnnxGraph(onnx::ModelProto model) {
   return Builder().Build(std::move(model));

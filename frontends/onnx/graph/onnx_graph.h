@@ -21,6 +21,8 @@ namespace tilewright {
 using ValueId = int;
 constexpr ValueId kNoValue = -1;
 
+struct Subgraph;
+
 struct Attribute {
   enum class Type {
     kInt,
@@ -42,7 +44,8 @@ struct Attribute {
   std::vector<int64_t> ints;
   std::vector<float> floats;
   std::vector<std::string> strings;
-  std::shared_ptr<const onnx::GraphProto> graph;
+  // An error is of a graph that is damaged, or none if nobody needs it.
+  std::shared_ptr<const absl::StatusOr<Subgraph>> graph;
 };
 
 struct OnnxNode {
@@ -64,8 +67,10 @@ struct OnnxNode {
   bool Is(absl::string_view standard_op) const {
     return domain.empty() && op == standard_op;
   }
-  // Whether it runs graphs in its attributes.
+  // Whether others take its place before it is inferred: it runs graphs in its
+  // attributes, or makes or reads sequences of tensors.
   bool IsControlFlow() const { return Is("If") || Is("Loop") || Is("Scan"); }
+  bool IsOfSequences() const;
   // Calls `fn` with every value that it reads, or a graph in its attributes.
   template <typename Function>
   void ForEachRead(const Function& fn) const {
@@ -113,6 +118,13 @@ struct OnnxGraph {
   // For messages: "node 'fc' (Gemm)".
   std::string Label(const OnnxNode& node) const;
   const std::string& name(ValueId value) const { return values[value].name; }
+};
+
+// A graph in an attribute. Its inputs are those that it has, then the values of
+// the graph around it that it uses, OnnxNode::captured by name.
+struct Subgraph {
+  OnnxGraph graph;
+  size_t own_inputs = 0;
 };
 
 // InvalidArgument, naming what it found: a name that nothing defines, a value

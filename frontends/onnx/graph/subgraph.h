@@ -16,9 +16,10 @@ struct InlinedSubgraph {
 };
 
 // The nodes of attribute `name` of `node`, a graph, as nodes of `graph`, where
-// what they compute are new values. Its inputs are `inputs`, what it captures
-// is of `node`'s. InvalidArgument as of BuildOnnxGraph, and if it has another
-// number of inputs. REQUIRES: `node` is of `graph` and has the attribute.
+// what they compute are new values; constants are held once however often.
+// `inputs` are its own inputs, what it captures is of `node`'s. InvalidArgument
+// as of BuildOnnxGraph, and if inputs are too many, too few, or kNoValue.
+// REQUIRES: `node` is of `graph` and has the attribute.
 absl::StatusOr<InlinedSubgraph> InlineSubgraph(
     const OnnxNode& node, const std::string& name,
     const std::vector<ValueId>& inputs, OnnxGraph& graph);

@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "frontends/onnx/graph/subgraph.h"
 #include "frontends/onnx/graph/tensor_proto.h"
+#include "frontends/onnx/nodes/node_errors.h"
 #include "frontends/onnx/nodes/written_node.h"
 
 namespace tilewright {
@@ -76,13 +76,13 @@ absl::StatusOr<std::vector<OnnxNode>> Choice(
     const ValueInfo &a = infos[then], &b = infos[otherwise];
     if (a.shape != b.shape || a.dtype != b.dtype ||
         a.narrow_bits != b.narrow_bits) {
-      return absl::UnimplementedError(absl::StrCat(
-          graph.Label(node), ": its branches make an output ", i, " of shapes ",
+      return UnimplementedNode(
+          graph, node, "its branches make an output ", i, " of shapes ",
           ShapeText(a.shape), " and ", ShapeText(b.shape),
           a.shape == b.shape ? ", of different types" : "",
           ", and its condition ", Quoted(graph.name(node.inputs[0])),
           " is not known when compiling; if it is an input of the model, give "
-          "its value with --bind=NAME=VALUE"));
+          "its value with --bind=NAME=VALUE");
     }
     if (node.outputs[i] == kNoValue) continue;
     nodes.push_back(WrittenNode(node, "Where", kWhereOpset,
@@ -98,9 +98,8 @@ absl::StatusOr<std::vector<OnnxNode>> InlineIf(
     OnnxGraph& graph) {
   if (node.is_rewritten) return Choice(node, infos, graph);
   if (node.inputs.size() != 1 || node.inputs[0] == kNoValue) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(graph.Label(node), ": has ", node.inputs.size(),
-                     " inputs instead of a condition; export the model again"));
+    return InvalidNode(graph, node, "has ", node.inputs.size(),
+                       " inputs instead of a condition");
   }
   const ValueInfo& condition = infos[node.inputs[0]];
   int64_t elements = 1;

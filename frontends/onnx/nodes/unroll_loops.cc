@@ -2,14 +2,13 @@
 
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "frontends/onnx/graph/subgraph.h"
 #include "frontends/onnx/graph/tensor_proto.h"
+#include "frontends/onnx/nodes/node_errors.h"
 #include "frontends/onnx/nodes/written_node.h"
 #include "tilegraph/expr/host_tensor.h"
 
@@ -18,31 +17,6 @@ namespace {
 
 constexpr char kBody[] = "body";
 constexpr int64_t kScanOpset = 9;  // before, it had a batch and lengths
-// Opsets by which the operators below are meant.
-constexpr int64_t kGatherOpset = 13, kUnsqueezeOpset = 11, kConcatOpset = 13;
-
-template <typename... Parts>
-absl::Status Invalid(const OnnxGraph& graph, const OnnxNode& node,
-                     const Parts&... parts) {
-  return absl::InvalidArgumentError(absl::StrCat(
-      graph.Label(node), ": ", parts..., "; export the model again"));
-}
-
-template <typename... Parts>
-absl::Status Unimplemented(const OnnxGraph& graph, const OnnxNode& node,
-                           const Parts&... parts) {
-  return absl::UnimplementedError(
-      absl::StrCat(graph.Label(node), ": ", parts...));
-}
-
-ValueId AddScalar(DType dtype, int64_t value, OnnxGraph& graph) {
-  HostTensor tensor(dtype, {});
-  tensor.Set(0, {0, value});
-  const ValueId id = NewValue("step", graph);
-  graph.values[id].constant =
-      std::make_shared<const HostTensor>(std::move(tensor));
-  return id;
-}
 
 std::vector<int64_t> IntsOf(const OnnxNode& node, const std::string& name,
                             size_t count) {
@@ -53,22 +27,6 @@ std::vector<int64_t> IntsOf(const OnnxNode& node, const std::string& name,
 
 int64_t IntOf(const OnnxNode& node, const std::string& name) {
   return node.attributes.at(name).i;
-}
-
-// What a body makes is put together along a new dimension `axis`.
-void StackSlices(const OnnxNode& node, const std::vector<ValueId>& slices,
-                 int64_t axis, ValueId output, OnnxGraph& graph,
-                 std::vector<OnnxNode>& nodes) {
-  OnnxNode all = WrittenNode(node, "Concat", kConcatOpset, {}, output);
-  all.attributes["axis"] = IntAttribute(axis);
-  for (const ValueId slice : slices) {
-    const ValueId part = NewValue(graph.name(slice) + ".slice", graph);
-    nodes.push_back(
-        WrittenNode(node, "Unsqueeze", kUnsqueezeOpset, {slice}, part));
-    nodes.back().attributes["axes"] = IntsAttribute({axis});
-    all.inputs.push_back(part);
-  }
-  nodes.push_back(std::move(all));
 }
 
 // What a node reads and writes: first its states, then what it scans and what
@@ -86,8 +44,9 @@ absl::StatusOr<ScanShape> ShapeOf(const OnnxNode& node,
   const auto inputs = static_cast<size_t>(IntOf(node, "num_scan_inputs"));
   if (inputs > node.inputs.size() ||
       node.inputs.size() - inputs > node.outputs.size())
-    return Invalid(graph, node, "has ", node.inputs.size(), " inputs and ",
-                   node.outputs.size(), " outputs for ", inputs, " scanned");
+    return InvalidNode(graph, node, "has ", node.inputs.size(), " inputs and ",
+                       node.outputs.size(), " outputs for ", inputs,
+                       " scanned");
   ScanShape shape{node.inputs.size() - inputs, inputs, 0, {}, {}, {}, {}};
   shape.outputs = node.outputs.size() - shape.states;
   shape.input_axes = IntsOf(node, "scan_input_axes", inputs);
@@ -99,21 +58,22 @@ absl::StatusOr<ScanShape> ShapeOf(const OnnxNode& node,
       shape.reversed_inputs.size() != inputs ||
       shape.output_axes.size() != shape.outputs ||
       shape.reversed_outputs.size() != shape.outputs)
-    return Invalid(graph, node, "its axes and directions do not fit ", inputs,
-                   " inputs and ", shape.outputs, " outputs");
+    return InvalidNode(graph, node, "its axes and directions do not fit ",
+                       inputs, " inputs and ", shape.outputs, " outputs");
   for (size_t i = 0; i < inputs; ++i) {
     const ValueId id = node.inputs[shape.states + i];
-    if (id == kNoValue) return Invalid(graph, node, "input ", i, " is missing");
+    if (id == kNoValue)
+      return InvalidNode(graph, node, "input ", i, " is missing");
     const auto rank = static_cast<int64_t>(infos[id].shape.size());
     int64_t& axis = shape.input_axes[i];
     if (axis < 0) axis += rank;
     if (axis < 0 || axis >= rank)
-      return Invalid(graph, node, Quoted(graph.name(id)), " has no axis ",
-                     axis);
+      return InvalidNode(graph, node, Quoted(graph.name(id)), " has no axis ",
+                         axis);
     const int64_t steps = infos[id].shape[axis];
     if (i > 0 && steps != shape.steps)
-      return Invalid(graph, node, "its inputs have ", shape.steps, " and ",
-                     steps, " slices");
+      return InvalidNode(graph, node, "its inputs have ", shape.steps, " and ",
+                         steps, " slices");
     shape.steps = steps;
   }
   return shape;
@@ -125,8 +85,8 @@ absl::StatusOr<InlinedSubgraph> Step(const OnnxNode& node,
   TW_ASSIGN_OR_RETURN(InlinedSubgraph step,
                       InlineSubgraph(node, kBody, inputs, graph));
   if (step.outputs.size() != outputs)
-    return Invalid(graph, node, "its body has ", step.outputs.size(),
-                   " outputs instead of ", outputs);
+    return InvalidNode(graph, node, "its body has ", step.outputs.size(),
+                       " outputs instead of ", outputs);
   return step;
 }
 
@@ -143,19 +103,19 @@ absl::StatusOr<OnnxNode> Begun(const OnnxNode& node,
                                const std::vector<ValueInfo>& infos,
                                const OnnxGraph& graph) {
   if (node.inputs.size() < 2 || node.inputs.size() - 2 > node.outputs.size())
-    return Invalid(graph, node, "has ", node.inputs.size(), " inputs and ",
-                   node.outputs.size(), " outputs");
+    return InvalidNode(graph, node, "has ", node.inputs.size(), " inputs and ",
+                       node.outputs.size(), " outputs");
   int64_t most = std::numeric_limits<int64_t>::max();
   if (const ValueId trips = node.inputs[0]; trips != kNoValue) {
     if (infos[trips].constant == nullptr)
-      return Unimplemented(
+      return UnimplementedNode(
           graph, node, "how often it runs, ", Quoted(graph.name(trips)),
           ", is not known when compiling; if it is an input of the model, give "
           "its value with --bind=NAME=VALUE");
     if (infos[trips].constant->num_elements() != 1 ||
         IsFloat(infos[trips].dtype))
-      return Invalid(graph, node, Quoted(graph.name(trips)),
-                     " must be a single integer");
+      return InvalidNode(graph, node, Quoted(graph.name(trips)),
+                         " must be a single integer");
     most = infos[trips].constant->Get(0).i;
   }
   OnnxNode begun = node;
@@ -181,8 +141,8 @@ absl::StatusOr<std::vector<OnnxNode>> Ended(const OnnxNode& node,
       continue;
     }
     if (trips == 0)
-      return Unimplemented(graph, node, "it runs no time, so that output ", i,
-                           " is without elements");
+      return UnimplementedNode(graph, node, "it runs no time, so that output ",
+                               i, " is without elements");
     std::vector<ValueId> slices;
     for (int64_t trip = 0; trip < trips; ++trip)
       slices.push_back(node.inputs[1 + states + trip * made + i - states]);
@@ -197,11 +157,11 @@ absl::StatusOr<std::vector<OnnxNode>> UnrollScan(
     const OnnxNode& node, const std::vector<ValueInfo>& infos,
     OnnxGraph& graph) {
   if (graph.opset() < kScanOpset)
-    return Unimplemented(graph, node, "Scan of opsets before ", kScanOpset,
-                         " is not supported; export a later one");
+    return UnimplementedNode(graph, node, "Scan of opsets before ", kScanOpset,
+                             " is not supported; export a later one");
   TW_ASSIGN_OR_RETURN(const ScanShape shape, ShapeOf(node, infos, graph));
   if (shape.steps == 0)
-    return Unimplemented(graph, node, "there are no slices to scan");
+    return UnimplementedNode(graph, node, "there are no slices to scan");
   std::vector<ValueId> states(node.inputs.begin(),
                               node.inputs.begin() + shape.states);
   std::vector<std::vector<ValueId>> made(shape.outputs);
@@ -210,21 +170,19 @@ absl::StatusOr<std::vector<OnnxNode>> UnrollScan(
     std::vector<ValueId> inputs = states;
     for (size_t i = 0; i < shape.inputs; ++i) {
       const bool reversed = shape.reversed_inputs[i] != 0;
-      const ValueId place = AddScalar(
-          DType::kInt64, reversed ? shape.steps - 1 - step : step, graph);
       const ValueId scanned = node.inputs[shape.states + i];
       const ValueId slice = NewValue(graph.name(scanned) + ".slice", graph);
-      nodes.push_back(
-          WrittenNode(node, "Gather", kGatherOpset, {scanned, place}, slice));
-      nodes.back().attributes["axis"] = IntAttribute(shape.input_axes[i]);
+      nodes.push_back(SliceAt(node, scanned, shape.input_axes[i],
+                              reversed ? shape.steps - 1 - step : step, slice,
+                              graph));
       inputs.push_back(slice);
     }
     TW_ASSIGN_OR_RETURN(InlinedSubgraph body,
                         Step(node, inputs, node.outputs.size(), graph));
     Append(body.nodes, nodes);
     if (nodes.size() > kMostUnrolled)
-      return Unimplemented(graph, node, "its ", shape.steps,
-                           " steps are too many nodes to compile");
+      return UnimplementedNode(graph, node, "its ", shape.steps,
+                               " steps are too many nodes to compile");
     states.assign(body.outputs.begin(), body.outputs.begin() + shape.states);
     for (size_t i = 0; i < shape.outputs; ++i) {
       std::vector<ValueId>& slices = made[i];
@@ -258,25 +216,25 @@ absl::StatusOr<std::vector<OnnxNode>> UnrollLoop(
   if (condition != kNoValue) {
     const auto& known = infos[condition].constant;
     if (known == nullptr)
-      return Unimplemented(graph, node, "whether it goes on after ", trip,
-                           " trips, ", Quoted(graph.name(condition)),
-                           ", is not known when compiling");
+      return UnimplementedNode(graph, node, "whether it goes on after ", trip,
+                               " trips, ", Quoted(graph.name(condition)),
+                               ", is not known when compiling");
     if (known->dtype() != DType::kBool || known->num_elements() != 1)
-      return Invalid(graph, node, Quoted(graph.name(condition)),
-                     " must be a single bool");
+      return InvalidNode(graph, node, Quoted(graph.name(condition)),
+                         " must be a single bool");
     if (known->Get(0).i == 0) return Ended(node, graph);
   }
   if (trip >= IntOf(node, kMostTrips)) return Ended(node, graph);
-  if (condition == kNoValue) condition = AddScalar(DType::kBool, 1, graph);
-  std::vector<ValueId> inputs = {AddScalar(DType::kInt64, trip, graph),
-                                 condition};
+  if (condition == kNoValue) {
+    HostTensor yes(DType::kBool, {});
+    yes.Set(0, {0, 1});
+    condition = NewConstant(std::move(yes), graph);
+  }
+  std::vector<ValueId> inputs = {NewInteger(trip, graph), condition};
   inputs.insert(inputs.end(), node.inputs.begin() + 1,
                 node.inputs.begin() + 1 + states);
   TW_ASSIGN_OR_RETURN(InlinedSubgraph body,
                       Step(node, inputs, 1 + node.outputs.size(), graph));
-  if (trip * static_cast<int64_t>(body.nodes.size()) > kMostUnrolled)
-    return Unimplemented(graph, node, "its trips, more than ", trip,
-                         ", are too many nodes to compile");
   OnnxNode next = node;
   next.attributes[kTrip] = IntAttribute(trip + 1);
   // Without a condition, trips alone end it.

@@ -15,8 +15,7 @@ namespace tilewright {
 // slice of what it scans. `infos`: of the values that the node reads.
 //
 // InvalidArgument: inputs, axes or the body do not fit each other.
-// Unimplemented: a Scan of opset 8, slices without end (kMostUnrolled nodes) or
-// none.
+// Unimplemented: a Scan of opset 8, more than kMostUnrolled nodes, no slices.
 absl::StatusOr<std::vector<OnnxNode>> UnrollScan(
     const OnnxNode& node, const std::vector<ValueInfo>& infos,
     OnnxGraph& graph);
@@ -28,8 +27,6 @@ absl::StatusOr<std::vector<OnnxNode>> UnrollScan(
 absl::StatusOr<std::vector<OnnxNode>> UnrollLoop(
     const OnnxNode& node, const std::vector<ValueInfo>& infos,
     OnnxGraph& graph);
-
-inline constexpr int64_t kMostUnrolled = 100'000;
 
 }  // namespace tilewright
 

@@ -125,8 +125,8 @@ TEST(UnrollLoopsTest, WhatIsNotKnownIsRefused) {
   ExpectError(condition, kUnimplemented, "after 0 trips, 'c'", "not known");
   ExpectError(Loop("zero", "", 0), kUnimplemented, "runs no time",
               "without elements");
-  ExpectError(Loop("", "yes", 1 << 30), kUnimplemented, "too many nodes",
-              "Loop");
+  ExpectError(Loop("", "yes", 1 << 30), kUnimplemented, "'last' (Loop)",
+              "too many to compile");
 }
 
 TEST(UnrollLoopsTest, WhatDoesNotFitIsRefused) {
@@ -144,6 +144,9 @@ TEST(UnrollLoopsTest, WhatDoesNotFitIsRefused) {
       ->RemoveLast();
   ExpectError(inputs, kInvalid, "'body'",
               "has 2 inputs where the node gives 1");
+  ModelBuilder left_out = Loop("three", "", 0);
+  left_out.model().mutable_graph()->mutable_node(0)->set_input(2, "");
+  ExpectError(left_out, kInvalid, "'body'", "input of the graph is missing");
   ModelBuilder outputs = Scan({}, "all");
   outputs.model().mutable_graph()->mutable_node(0)->add_output("more");
   ExpectError(outputs, kInvalid, "has 2 outputs instead of 3", "Scan");

@@ -1,53 +1,42 @@
-// Nodes that take the place of a model's.
+// Nodes that take the place of a model's, named as the one that they stand for.
 #ifndef TILEWRIGHT_FRONTENDS_ONNX_NODES_WRITTEN_NODE_H_
 #define TILEWRIGHT_FRONTENDS_ONNX_NODES_WRITTEN_NODE_H_
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "frontends/onnx/graph/onnx_graph.h"
+#include "tilegraph/expr/host_tensor.h"
 
 namespace tilewright {
 
-// An operator as opset `opset` means it, named as `by`.
-inline OnnxNode WrittenNode(const OnnxNode& by, std::string op, int64_t opset,
-                            std::vector<ValueId> inputs, ValueId output) {
-  OnnxNode node;
-  node.name = by.name;
-  node.op = std::move(op);
-  node.inputs = std::move(inputs);
-  node.outputs = {output};
-  node.is_rewritten = true;
-  node.opset = opset;
-  return node;
-}
+// Of all loops and sequences of a model.
+inline constexpr int64_t kMostUnrolled = 100'000;
 
-inline Attribute IntAttribute(int64_t value) {
-  Attribute attribute;
-  attribute.type = Attribute::Type::kInt;
-  attribute.i = value;
-  return attribute;
-}
+// An operator as opset `opset` means it.
+OnnxNode WrittenNode(const OnnxNode& by, std::string op, int64_t opset,
+                     std::vector<ValueId> inputs, ValueId output);
 
-inline Attribute IntsAttribute(std::vector<int64_t> values) {
-  Attribute attribute;
-  attribute.type = Attribute::Type::kInts;
-  attribute.ints = std::move(values);
-  return attribute;
-}
+Attribute IntAttribute(int64_t value);
+Attribute IntsAttribute(std::vector<int64_t> values);
+// Of an attribute that may be left out.
+int64_t IntOr(const OnnxNode& node, const std::string& name, int64_t otherwise);
 
 // A value of the graph that nothing makes yet.
-inline ValueId NewValue(std::string name, OnnxGraph& graph) {
-  graph.values.emplace_back().name = std::move(name);
-  return static_cast<ValueId>(graph.values.size() - 1);
-}
+ValueId NewValue(std::string name, OnnxGraph& graph);
+ValueId NewConstant(HostTensor tensor, OnnxGraph& graph);
+ValueId NewInteger(int64_t value, OnnxGraph& graph);  // a scalar, i64
 
 // `to` is the same as `from`.
-inline OnnxNode SameAs(const OnnxNode& by, ValueId from, ValueId to) {
-  return WrittenNode(by, "Identity", 16, {from}, to);
-}
+OnnxNode SameAs(const OnnxNode& by, ValueId from, ValueId to);
+// `slice` is `whole` at a place along `axis`, which it has no more.
+OnnxNode SliceAt(const OnnxNode& by, ValueId whole, int64_t axis, int64_t place,
+                 ValueId slice, OnnxGraph& graph);
+// Adds to `nodes` what puts slices together along a new dimension `axis`.
+void StackSlices(const OnnxNode& by, const std::vector<ValueId>& slices,
+                 int64_t axis, ValueId output, OnnxGraph& graph,
+                 std::vector<OnnxNode>& nodes);
 
 }  // namespace tilewright
 

@@ -64,7 +64,7 @@ absl::Status OpTable::CheckSupported(const OnnxGraph& graph) const {
     }
     needs_opset = true;
     // What its graphs need shows when they are run (frontends/onnx/nodes).
-    if (node.IsControlFlow()) continue;
+    if (node.IsControlFlow() || node.IsOfSequences()) continue;
     // Without a known opset, ask whether the operator exists at all.
     if (Find("", node.op, known ? version : kMaxOpset) == nullptr) {
       operators.insert(node.op);
