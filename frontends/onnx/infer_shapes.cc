@@ -234,6 +234,10 @@ class Inference {
                             ? UnrollScan(node, infos_, graph_)
                             : sequences_.Replace(node, infos_, graph_));
     TW_RETURN_IF_ERROR(AddNewValues());
+    // A sequence is made by no node that is left.
+    for (const ValueId id : node.outputs) {
+      if (id != kNoValue) graph_.values[id].producer = -1;
+    }
     inlined_nodes_ += static_cast<int64_t>(inlined.size());
     if (inlined_nodes_ > kMostUnrolled) {
       return absl::UnimplementedError(

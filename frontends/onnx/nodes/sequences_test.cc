@@ -60,6 +60,16 @@ TEST(SequencesTest, TensorsAreStackedAlongANewAxis) {
   EXPECT_EQ(Of(b), Numbers({1, 3, 2, 4}));
 }
 
+// No node is left, and no value that one would have made.
+TEST(SequencesTest, ALengthMayBeAllThatIsWanted) {
+  ModelBuilder b;
+  b.Floats("X", {7}, std::vector<float>(7, 1)).Ints("sizes", {3}, {1, 2, 4});
+  b.Node("SplitToSequence", {"X", "sizes"}, {"S"});
+  b.Node("SequenceLength", {"S"}, {"Y"});
+  b.Output("Y", {}, onnx::TensorProto::INT64);
+  EXPECT_EQ(Hints(Import(b)), std::vector<std::string>{"copy"});
+}
+
 TEST(SequencesTest, TheLengthIsKnown) {
   ModelBuilder b = Pair();
   b.Node("SequenceEmpty", {}, {"none"});
