@@ -46,13 +46,31 @@ std::string InputToBind(absl::string_view message) {
   return std::string(message.substr(begin + 1, end - begin - 1));
 }
 
-// Binds such inputs to what the case gives them and takes them out of `inputs`.
+// Whether the case's inputs tell what the importer must know.
+bool NeedsInputs(absl::string_view message) {
+  return !InputToBind(message).empty() ||
+         absl::StrContains(message, "' has no value; give it one");
+}
+
+// Gives dimensions the values that they have in the case. Binds inputs that
+// decide shapes to what it gives them and takes them out of `inputs`.
 absl::StatusOr<ImportedModel> ImportWithShapes(
     const std::string& path, std::vector<HostTensor>& inputs) {
   ImportOptions options;
   TW_ASSIGN_OR_RETURN(const onnx::ModelProto proto, LoadModel(path));
   std::vector<std::string> names;
-  for (const auto& input : proto.graph().input()) names.push_back(input.name());
+  for (const auto& input : proto.graph().input()) {
+    const auto& dims = input.type().tensor_type().shape().dim();
+    const size_t i = names.size();
+    const int known =
+        i < inputs.size() ? static_cast<int>(inputs[i].shape().size()) : 0;
+    for (int d = 0; d < std::min(dims.size(), known); ++d) {
+      const int64_t extent = inputs[i].shape()[d];
+      if (extent == 0) return absl::UnimplementedError("an empty input");
+      if (dims[d].has_dim_param()) options.dims[dims[d].dim_param()] = extent;
+    }
+    names.push_back(input.name());
+  }
   while (true) {
     absl::StatusOr<ImportedModel> model = ImportModel(path, options);
     const std::string name = InputToBind(model.status().message());
@@ -81,7 +99,7 @@ absl::Status RunCase(const std::string& folder, bool has_answer,
                      bool& checked) {
   const std::string path = folder + "/model.onnx";
   absl::StatusOr<ImportedModel> model = ImportModel(path);
-  const bool bind = !InputToBind(model.status().message()).empty();
+  const bool bind = NeedsInputs(model.status().message());
   if (!model.ok() && !bind) return model.status();
   TW_ASSIGN_OR_RETURN(TestCase data, ReadTestCase(folder));
   if (bind) {

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tilegraph/interpret/interpreter.h"
 #include "tilegraph/ir/tensor_graph.h"
@@ -22,6 +23,15 @@ ImportedModel Import(ModelBuilder& builder, const ImportOptions& options) {
   const absl::Status verified = VerifyGraph(model->graph);
   EXPECT_TRUE(verified.ok()) << verified;
   return *std::move(model);
+}
+
+void ExpectRefused(ModelBuilder& builder, absl::StatusCode code,
+                   const std::string& part, const std::string& another) {
+  const absl::Status refused = ImportModelProto(builder.model(), {}).status();
+  EXPECT_EQ(refused.code(), code);
+  EXPECT_THAT(
+      std::string(refused.message()),
+      testing::AllOf(testing::HasSubstr(part), testing::HasSubstr(another)));
 }
 
 std::vector<std::string> Hints(const ImportedModel& model) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "frontends/onnx/import_model.h"
 #include "frontends/onnx/import_options.h"
 #include "frontends/onnx/model_builder.h"
@@ -15,6 +16,10 @@ namespace tilewright {
 
 // The model, its graph verified. Errors are test failures, here and below.
 ImportedModel Import(ModelBuilder& builder, const ImportOptions& options = {});
+
+// The model is refused; the message has both parts.
+void ExpectRefused(ModelBuilder& builder, absl::StatusCode code,
+                   const std::string& part, const std::string& another);
 
 // The hints of its computes, in the order of the graph.
 std::vector<std::string> Hints(const ImportedModel& model);
