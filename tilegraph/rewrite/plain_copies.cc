@@ -214,6 +214,39 @@ TensorId AddCopy(const Tensor& tensor, TensorId source, TensorGraph& graph) {
                           std::move(compute), ComputeRole::kPlainCopy);
 }
 
+// A graph some of whose tensors read plain copies, one for each old tensor.
+class PlainCopies {
+ public:
+  explicit PlainCopies(const TensorGraph& old) : old_(old) {}
+
+  // Adds the next tensor of the old graph, which reads copies of `sources`.
+  void Add(const Tensor& tensor, const std::vector<TensorId>& sources) {
+    for (const TensorId source : sources) read_[source] = CopyOf(source);
+    ids_.push_back(CopyTensor(tensor, read_, graph_));
+    for (const TensorId source : sources) read_[source] = ids_[source];
+    read_.push_back(ids_.back());
+  }
+  // An output of the graph is its copy.
+  void Replace(TensorId id) { ids_[id] = CopyOf(id); }
+  RewrittenGraph Finish() && {
+    return FinishRewrite(old_, std::move(graph_), std::move(ids_));
+  }
+
+ private:
+  TensorId CopyOf(TensorId id) {
+    const auto [known, is_new] = copies_.try_emplace(id);
+    if (is_new) known->second = AddCopy(old_.tensor(id), ids_[id], graph_);
+    return known->second;
+  }
+
+  const TensorGraph& old_;
+  TensorGraph graph_;
+  // By the old tensor:
+  std::vector<TensorId> ids_;
+  std::vector<TensorId> read_;  // `ids_`, or the copy that the next one reads
+  std::map<TensorId, TensorId> copies_;
+};
+
 }  // namespace
 
 bool ChannelsFillBlocks(int64_t channels, int64_t block) {
@@ -236,49 +269,37 @@ RewrittenGraph CopyConvolvedOutputs(const TensorGraph& old,
     return channel_block > 0 && convolved[id] &&
            FillsBlocks(old.tensor(id), channel_block);
   };
-  TensorGraph graph;
-  std::vector<TensorId> ids;
-  std::map<TensorId, TensorId> copies;  // by the old tensor
-  const auto copy_of = [&](TensorId id) {
-    const auto known = copies.find(id);
-    if (known != copies.end()) return known->second;
-    return copies[id] = AddCopy(old.tensor(id), ids[id], graph);
-  };
+  PlainCopies copies(old);
   for (const Tensor& tensor : old.tensors()) {
-    std::vector<TensorId> sources = ids;
+    std::vector<TensorId> parts;
     const auto whole = AsConcatenation(old, tensor.id);
     if (whole && outputs.count(tensor.id) > 0) {
       for (const Concatenation::Part& part : whole->parts) {
-        if (is_copied(part.source)) sources[part.source] = copy_of(part.source);
+        if (is_copied(part.source)) parts.push_back(part.source);
       }
     }
-    ids.push_back(CopyTensor(tensor, sources, graph));
+    copies.Add(tensor, parts);
   }
   for (const TensorId id : outputs) {
-    if (is_copied(id)) ids[id] = copy_of(id);
+    if (is_copied(id)) copies.Replace(id);
   }
-  return FinishRewrite(old, std::move(graph), std::move(ids));
+  return std::move(copies).Finish();
 }
 
 RewrittenGraph CopyDataReadByPixels(const TensorGraph& old,
                                     int64_t channel_block) {
   const std::vector<bool> in_vectors = MadeInVectors(old, channel_block);
   const std::vector<bool> ending = EndingModel(old);
-  TensorGraph graph;
-  std::vector<TensorId> ids;
-  std::map<TensorId, TensorId> copies;  // by the old tensor
+  PlainCopies copies(old);
   for (const Tensor& tensor : old.tensors()) {
-    std::vector<TensorId> sources = ids;
-    for (const TensorId data :
-         ReadByPixels(old, tensor, ending[tensor.id], channel_block)) {
-      if (!in_vectors[data]) continue;
-      if (copies.count(data) == 0)
-        copies[data] = AddCopy(old.tensor(data), ids[data], graph);
-      sources[data] = copies[data];
-    }
-    ids.push_back(CopyTensor(tensor, sources, graph));
+    std::vector<TensorId> data =
+        ReadByPixels(old, tensor, ending[tensor.id], channel_block);
+    data.erase(std::remove_if(data.begin(), data.end(),
+                              [&](TensorId id) { return !in_vectors[id]; }),
+               data.end());
+    copies.Add(tensor, data);
   }
-  return FinishRewrite(old, std::move(graph), std::move(ids));
+  return std::move(copies).Finish();
 }
 
 }  // namespace tilewright

@@ -13,13 +13,9 @@ const HostTensor* KnownInput(const OnnxGraph& graph, const OnnxNode& node,
 
 ValueId AddKnown(OnnxGraph& graph, std::vector<ValueInfo>& infos,
                  std::string name, HostTensor tensor) {
-  OnnxValue value;
-  value.name = std::move(name);
-  value.constant = std::make_shared<const HostTensor>(std::move(tensor));
-  infos.push_back(
-      {value.constant->dtype(), value.constant->shape(), value.constant});
-  graph.values.push_back(std::move(value));
-  return static_cast<ValueId>(graph.values.size()) - 1;
+  const auto known = std::make_shared<const HostTensor>(std::move(tensor));
+  infos.push_back({known->dtype(), known->shape(), known});
+  return graph.AddValue(std::move(name), known);
 }
 
 }  // namespace tilewright

@@ -3,6 +3,7 @@
 #define TILEWRIGHT_FRONTENDS_ONNX_GRAPH_ONNX_GRAPH_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -54,7 +55,7 @@ struct OnnxNode {
   std::string op;
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
-  std::map<std::string, Attribute> attributes;
+  std::map<std::string, Attribute, std::less<>> attributes;
   // Not of the model but of a rewrite, which may give an operator types that
   // the model's opset does not allow.
   bool is_rewritten = false;
@@ -71,6 +72,12 @@ struct OnnxNode {
   // attributes, or makes or reads sequences of tensors.
   bool IsControlFlow() const { return Is("If") || Is("Loop") || Is("Scan"); }
   bool IsOfSequences() const;
+  // An attribute of a type that the operator's schema has checked; `otherwise`
+  // if it is left out, or an empty list.
+  int64_t Int(absl::string_view attribute, int64_t otherwise) const;
+  float Float(absl::string_view attribute, float otherwise) const;
+  std::vector<int64_t> Ints(absl::string_view attribute,
+                            std::vector<int64_t> otherwise) const;
   // Calls `fn` with every value that it reads, or a graph in its attributes.
   template <typename Function>
   void ForEachRead(const Function& fn) const {
@@ -118,6 +125,9 @@ struct OnnxGraph {
   // For messages: "node 'fc' (Gemm)".
   std::string Label(const OnnxNode& node) const;
   const std::string& name(ValueId value) const { return values[value].name; }
+  // A value that no node makes.
+  ValueId AddValue(std::string value_name,
+                   std::shared_ptr<const HostTensor> constant = nullptr);
 };
 
 // A graph in an attribute. Its inputs are those that it has, then the values of

@@ -1,7 +1,10 @@
-// What is asked of a node.
+// What is asked of a node, and of its graph.
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "frontends/onnx/graph/onnx_graph.h"
@@ -15,6 +18,32 @@ bool OnnxNode::IsOfSequences() const {
       "SequenceEmpty",      "SequenceErase", "SequenceInsert",
       "SequenceLength",     "SequenceMap",   "SplitToSequence"};
   return domain.empty() && operators.count(op) > 0;
+}
+
+int64_t OnnxNode::Int(absl::string_view attribute, int64_t otherwise) const {
+  const auto found = attributes.find(attribute);
+  return found == attributes.end() ? otherwise : found->second.i;
+}
+
+float OnnxNode::Float(absl::string_view attribute, float otherwise) const {
+  const auto found = attributes.find(attribute);
+  return found == attributes.end() ? otherwise : found->second.f;
+}
+
+std::vector<int64_t> OnnxNode::Ints(absl::string_view attribute,
+                                    std::vector<int64_t> otherwise) const {
+  const auto found = attributes.find(attribute);
+  return found == attributes.end() || found->second.ints.empty()
+             ? otherwise
+             : found->second.ints;
+}
+
+ValueId OnnxGraph::AddValue(std::string value_name,
+                            std::shared_ptr<const HostTensor> constant) {
+  OnnxValue& value = values.emplace_back();
+  value.name = std::move(value_name);
+  value.constant = std::move(constant);
+  return static_cast<ValueId>(values.size() - 1);
 }
 
 int64_t OnnxGraph::opset() const {

@@ -14,18 +14,6 @@
 namespace tilewright {
 namespace {
 
-double FloatOf(const OnnxNode& node, const std::string& name,
-               double otherwise) {
-  const auto at = node.attributes.find(name);
-  return at == node.attributes.end() ? otherwise : at->second.f;
-}
-
-int64_t IntOf(const OnnxNode& node, const std::string& name,
-              int64_t otherwise) {
-  const auto at = node.attributes.find(name);
-  return at == node.attributes.end() ? otherwise : at->second.i;
-}
-
 // y = factor * x + shift, per channel.
 struct Affine {
   std::vector<double> factor;
@@ -41,7 +29,7 @@ std::optional<Affine> AffineOf(const OnnxGraph& graph, const OnnxNode& norm,
       return std::nullopt;
     }
   }
-  const double epsilon = FloatOf(norm, "epsilon", 1e-5f);
+  const double epsilon = norm.Float("epsilon", 1e-5f);
   Affine affine;
   for (int64_t c = 0; c < channels; ++c) {
     const auto value = [&](int i) { return parameter[i]->Get(c).f; };
@@ -98,13 +86,13 @@ std::optional<Target> TargetOf(const OnnxGraph& graph, const OnnxNode& node) {
   }
   if (node.Is("ConvTranspose")) {
     return Target{shape[1], weights->num_elements() / (shape[0] * shape[1]),
-                  IntOf(node, "group", 1)};
+                  node.Int("group", 1)};
   }
-  if (!node.Is("Gemm") || FloatOf(node, "alpha", 1) != 1 ||
-      FloatOf(node, "beta", 1) != 1) {
+  if (!node.Is("Gemm") || node.Float("alpha", 1) != 1 ||
+      node.Float("beta", 1) != 1) {
     return std::nullopt;
   }
-  const bool transposed = IntOf(node, "transB", 0) != 0;
+  const bool transposed = node.Int("transB", 0) != 0;
   const Target target{shape[transposed ? 0 : 1], transposed ? shape[1] : 1};
   // A bias that differs by row cannot be scaled by column.
   if (has_bias && KnownInput(graph, node, 2)->num_elements() != 1 &&

@@ -65,7 +65,7 @@ absl::StatusOr<std::vector<OnnxNode>> Choice(
   std::vector<OnnxNode> nodes;
   ValueId condition = node.inputs[0];
   if (!infos[condition].shape.empty()) {
-    const ValueId scalar = NewValue(graph.name(condition) + ".scalar", graph);
+    const ValueId scalar = graph.AddValue(graph.name(condition) + ".scalar");
     nodes.push_back(
         WrittenNode(node, "Squeeze", kSqueezeOpset, {condition}, scalar));
     condition = scalar;

@@ -23,15 +23,6 @@ bool Is8Bit(DType dtype) {
   return dtype == DType::kInt8 || dtype == DType::kUInt8;
 }
 
-int64_t IntOf(const OnnxNode& node, const char* name, int64_t otherwise) {
-  const auto at = node.attributes.find(name);
-  return at == node.attributes.end() ? otherwise : at->second.i;
-}
-float FloatOf(const OnnxNode& node, const char* name, float otherwise) {
-  const auto at = node.attributes.find(name);
-  return at == node.attributes.end() ? otherwise : at->second.f;
-}
-
 // A DequantizeLinear of 8 bits or of i32.
 struct Dequantize {
   ValueId value;
@@ -74,13 +65,6 @@ class Rewriter {
     }
     graph_.nodes.push_back(std::move(node));
   }
-  ValueId AddValue(std::string name, Constant constant = nullptr) {
-    OnnxValue value;
-    value.name = std::move(name);
-    value.constant = std::move(constant);
-    graph_.values.push_back(std::move(value));
-    return static_cast<ValueId>(graph_.values.size()) - 1;
-  }
   ValueId AddNode(const OnnxNode& from, const char* op, const char* suffix,
                   std::vector<ValueId> inputs, ValueId output) {
     OnnxNode node;
@@ -88,7 +72,7 @@ class Rewriter {
     node.op = op;
     node.inputs = std::move(inputs);
     if (output == kNoValue)
-      output = AddValue(graph_.name(from.outputs[0]) + suffix);
+      output = graph_.AddValue(graph_.name(from.outputs[0]) + suffix);
     node.outputs = {output};
     node.is_rewritten = true;
     Emit(std::move(node));
@@ -112,7 +96,7 @@ class Rewriter {
     Dequantize result{from.inputs[0], kNoValue, Known(from, 1), Known(from, 2)};
     if (result.scale == nullptr || result.zero == nullptr ||
         result.scale->dtype() != DType::kFloat32 ||
-        IntOf(from, "block_size", 0) != 0)
+        from.Int("block_size", 0) != 0)
       return std::nullopt;
     result.zero_id = from.inputs[2];
     for (int64_t c = 0; c < result.scale->num_elements(); ++c) {
@@ -124,7 +108,7 @@ class Rewriter {
   // The dimension along which it has several scales; 0 where it has one.
   int64_t AxisOf(const OnnxNode& node, size_t i, int64_t rank) const {
     const OnnxNode& from = graph_.nodes[graph_.values[node.inputs[i]].producer];
-    const int64_t axis = IntOf(from, "axis", 1);
+    const int64_t axis = from.Int("axis", 1);
     return axis < 0 ? axis + rank : axis;
   }
 
@@ -143,7 +127,7 @@ class Rewriter {
     const OnnxNode& from = graph_.nodes[graph_.values[node.inputs[0]].producer];
     OnnxNode moved = node;
     moved.inputs[0] = x->value;
-    moved.outputs[0] = AddValue(graph_.name(node.outputs[0]) + ".q");
+    moved.outputs[0] = graph_.AddValue(graph_.name(node.outputs[0]) + ".q");
     moved.is_rewritten = true;
     OnnxNode back = from;
     back.inputs[0] = moved.outputs[0];
@@ -211,7 +195,8 @@ class Rewriter {
     auto tensor = std::make_shared<HostTensor>(DType::kFloat32, shape);
     for (size_t c = 0; c < values.size(); ++c)
       tensor->Set(static_cast<int64_t>(c), Scalar{values[c], 0});
-    return AddValue(graph_.name(node.outputs[0]) + suffix, std::move(tensor));
+    return graph_.AddValue(graph_.name(node.outputs[0]) + suffix,
+                           std::move(tensor));
   }
 
   // A bias of one number per channel: absent (empty), a constant, or one that
@@ -248,7 +233,7 @@ class Rewriter {
     cast.name = node.name;
     cast.op = "Cast";
     cast.inputs = {sums};
-    cast.outputs = {AddValue(graph_.name(node.outputs[0]) + ".cast")};
+    cast.outputs = {graph_.AddValue(graph_.name(node.outputs[0]) + ".cast")};
     cast.attributes["to"].type = Attribute::Type::kInt;
     cast.attributes["to"].i = 1;  // float
     const ValueId real = cast.outputs[0];
@@ -266,7 +251,7 @@ class Rewriter {
     const std::optional<Dequantize> x = DequantizeOf(node, 0);
     const std::optional<Dequantize> w = DequantizeOf(node, 1);
     if (!x || !w || !x->one_scale() || !Is8Bit(x->zero->dtype()) ||
-        IntOf(node, "group", 1) != 1)
+        node.Int("group", 1) != 1)
       return false;
     const Constant& values = graph_.values[w->value].constant;
     if (values == nullptr || values->shape().size() < 3) return false;
@@ -280,10 +265,11 @@ class Rewriter {
 
     OnnxNode sums = node;
     sums.op = "ConvInteger";
-    sums.inputs = {x->value,
-                   AddValue(graph_.name(w->value) + ".i8", weights->centred),
-                   x->zero_id};
-    sums.outputs = {AddValue(graph_.name(node.outputs[0]) + ".integer")};
+    sums.inputs = {
+        x->value,
+        graph_.AddValue(graph_.name(w->value) + ".i8", weights->centred),
+        x->zero_id};
+    sums.outputs = {graph_.AddValue(graph_.name(node.outputs[0]) + ".integer")};
     const ValueId result = sums.outputs[0];
     Emit(std::move(sums));
     Finish(node, result, *x, *w, channels, *bias, rank);
@@ -292,10 +278,9 @@ class Rewriter {
 
   bool ContractMatMul(const OnnxNode& node) {
     const bool gemm = node.Is("Gemm");
-    const bool transposed = gemm && IntOf(node, "transB", 0) != 0;
-    if (gemm &&
-        (IntOf(node, "transA", 0) != 0 || FloatOf(node, "alpha", 1) != 1 ||
-         FloatOf(node, "beta", 1) != 1))
+    const bool transposed = gemm && node.Int("transB", 0) != 0;
+    if (gemm && (node.Int("transA", 0) != 0 || node.Float("alpha", 1) != 1 ||
+                 node.Float("beta", 1) != 1))
       return false;
     const std::optional<Dequantize> x = DequantizeOf(node, 0);
     const std::optional<Dequantize> w = DequantizeOf(node, 1);
@@ -322,7 +307,7 @@ class Rewriter {
     }
     const ValueId sums = AddNode(
         node, "MatMulInteger", ".integer",
-        {x->value, AddValue(graph_.name(w->value) + ".i8", std::move(b)),
+        {x->value, graph_.AddValue(graph_.name(w->value) + ".i8", std::move(b)),
          x->zero_id},
         kNoValue);
     Finish(node, sums, *x, *w, channels, *bias, 0);

@@ -152,7 +152,7 @@ Sequences::Nodes Sequences::Split(const Place& at) {
   const ValueId whole = at.node.inputs[0];
   const Shape& shape = at.infos[whole].shape;
   const auto rank = static_cast<int64_t>(shape.size());
-  int64_t axis = IntOr(at.node, "axis", 0);
+  int64_t axis = at.node.Int("axis", 0);
   if (axis < -rank || axis >= rank)
     return at.Invalid(Quoted(at.graph.name(whole)), " has no axis ", axis);
   if (axis < 0) axis += rank;
@@ -172,9 +172,9 @@ Sequences::Nodes Sequences::Split(const Place& at) {
   }
   std::vector<ValueId> elements;
   for (size_t i = 0; i < sizes.size(); ++i)
-    elements.push_back(NewValue(at.graph.name(whole) + ".part", at.graph));
+    elements.push_back(at.graph.AddValue(at.graph.name(whole) + ".part"));
   std::vector<OnnxNode> nodes;
-  if (!at.Has(1) && IntOr(at.node, "keepdims", 1) == 0) {
+  if (!at.Has(1) && at.node.Int("keepdims", 1) == 0) {
     for (size_t i = 0; i < sizes.size(); ++i)
       nodes.push_back(SliceAt(at.node, whole, axis, static_cast<int64_t>(i),
                               elements[i], at.graph));
@@ -195,9 +195,9 @@ Sequences::Nodes Sequences::Split(const Place& at) {
 Sequences::Nodes Sequences::Concatenate(const Place& at) const {
   TW_ASSIGN_OR_RETURN(const std::vector<ValueId> elements, ElementsOf(at, 0));
   if (elements.empty()) return at.Invalid("the sequence is empty");
-  const int64_t axis = IntOr(at.node, "axis", 0);
+  const int64_t axis = at.node.Int("axis", 0);
   std::vector<OnnxNode> nodes;
-  if (IntOr(at.node, "new_axis", 0) != 0) {
+  if (at.node.Int("new_axis", 0) != 0) {
     StackSlices(at.node, elements, axis, at.output(), at.graph, nodes);
   } else {
     nodes.push_back(

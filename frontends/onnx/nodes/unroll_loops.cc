@@ -18,17 +18,6 @@ namespace {
 constexpr char kBody[] = "body";
 constexpr int64_t kScanOpset = 9;  // before, it had a batch and lengths
 
-std::vector<int64_t> IntsOf(const OnnxNode& node, const std::string& name,
-                            size_t count) {
-  const auto found = node.attributes.find(name);
-  return found == node.attributes.end() ? std::vector<int64_t>(count)
-                                        : found->second.ints;
-}
-
-int64_t IntOf(const OnnxNode& node, const std::string& name) {
-  return node.attributes.at(name).i;
-}
-
 // What a node reads and writes: first its states, then what it scans and what
 // it makes of that.
 struct ScanShape {
@@ -41,7 +30,7 @@ struct ScanShape {
 absl::StatusOr<ScanShape> ShapeOf(const OnnxNode& node,
                                   const std::vector<ValueInfo>& infos,
                                   const OnnxGraph& graph) {
-  const auto inputs = static_cast<size_t>(IntOf(node, "num_scan_inputs"));
+  const auto inputs = static_cast<size_t>(node.Int("num_scan_inputs", 0));
   if (inputs > node.inputs.size() ||
       node.inputs.size() - inputs > node.outputs.size())
     return InvalidNode(graph, node, "has ", node.inputs.size(), " inputs and ",
@@ -49,11 +38,13 @@ absl::StatusOr<ScanShape> ShapeOf(const OnnxNode& node,
                        " scanned");
   ScanShape shape{node.inputs.size() - inputs, inputs, 0, {}, {}, {}, {}};
   shape.outputs = node.outputs.size() - shape.states;
-  shape.input_axes = IntsOf(node, "scan_input_axes", inputs);
-  shape.reversed_inputs = IntsOf(node, "scan_input_directions", inputs);
-  shape.output_axes = IntsOf(node, "scan_output_axes", shape.outputs);
+  shape.input_axes = node.Ints("scan_input_axes", std::vector<int64_t>(inputs));
+  shape.reversed_inputs =
+      node.Ints("scan_input_directions", std::vector<int64_t>(inputs));
+  shape.output_axes =
+      node.Ints("scan_output_axes", std::vector<int64_t>(shape.outputs));
   shape.reversed_outputs =
-      IntsOf(node, "scan_output_directions", shape.outputs);
+      node.Ints("scan_output_directions", std::vector<int64_t>(shape.outputs));
   if (shape.input_axes.size() != inputs ||
       shape.reversed_inputs.size() != inputs ||
       shape.output_axes.size() != shape.outputs ||
@@ -130,8 +121,8 @@ absl::StatusOr<OnnxNode> Begun(const OnnxNode& node,
 
 absl::StatusOr<std::vector<OnnxNode>> Ended(const OnnxNode& node,
                                             OnnxGraph& graph) {
-  const int64_t trips = IntOf(node, kTrip);
-  const auto states = static_cast<size_t>(IntOf(node, kStates));
+  const int64_t trips = node.Int(kTrip, 0);
+  const auto states = static_cast<size_t>(node.Int(kStates, 0));
   const size_t made = node.outputs.size() - states;
   std::vector<OnnxNode> nodes;
   for (size_t i = 0; i < node.outputs.size(); ++i) {
@@ -171,7 +162,7 @@ absl::StatusOr<std::vector<OnnxNode>> UnrollScan(
     for (size_t i = 0; i < shape.inputs; ++i) {
       const bool reversed = shape.reversed_inputs[i] != 0;
       const ValueId scanned = node.inputs[shape.states + i];
-      const ValueId slice = NewValue(graph.name(scanned) + ".slice", graph);
+      const ValueId slice = graph.AddValue(graph.name(scanned) + ".slice");
       nodes.push_back(SliceAt(node, scanned, shape.input_axes[i],
                               reversed ? shape.steps - 1 - step : step, slice,
                               graph));
@@ -210,8 +201,8 @@ absl::StatusOr<std::vector<OnnxNode>> UnrollLoop(
     TW_ASSIGN_OR_RETURN(OnnxNode begun, Begun(node, infos, graph));
     return std::vector<OnnxNode>{std::move(begun)};
   }
-  const int64_t trip = IntOf(node, kTrip);
-  const auto states = static_cast<size_t>(IntOf(node, kStates));
+  const int64_t trip = node.Int(kTrip, 0);
+  const auto states = static_cast<size_t>(node.Int(kStates, 0));
   ValueId condition = node.inputs[0];
   if (condition != kNoValue) {
     const auto& known = infos[condition].constant;
@@ -224,7 +215,7 @@ absl::StatusOr<std::vector<OnnxNode>> UnrollLoop(
                          " must be a single bool");
     if (known->Get(0).i == 0) return Ended(node, graph);
   }
-  if (trip >= IntOf(node, kMostTrips)) return Ended(node, graph);
+  if (trip >= node.Int(kMostTrips, 0)) return Ended(node, graph);
   if (condition == kNoValue) {
     HostTensor yes(DType::kBool, {});
     yes.Set(0, {0, 1});

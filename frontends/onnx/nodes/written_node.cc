@@ -40,22 +40,9 @@ Attribute IntsAttribute(std::vector<int64_t> values) {
   return attribute;
 }
 
-int64_t IntOr(const OnnxNode& node, const std::string& name,
-              int64_t otherwise) {
-  const auto found = node.attributes.find(name);
-  return found == node.attributes.end() ? otherwise : found->second.i;
-}
-
-ValueId NewValue(std::string name, OnnxGraph& graph) {
-  graph.values.emplace_back().name = std::move(name);
-  return static_cast<ValueId>(graph.values.size() - 1);
-}
-
 ValueId NewConstant(HostTensor tensor, OnnxGraph& graph) {
-  const ValueId id = NewValue("constant", graph);
-  graph.values[id].constant =
-      std::make_shared<const HostTensor>(std::move(tensor));
-  return id;
+  return graph.AddValue("constant",
+                        std::make_shared<const HostTensor>(std::move(tensor)));
 }
 
 ValueId NewInteger(int64_t value, OnnxGraph& graph) {
@@ -82,7 +69,7 @@ void StackSlices(const OnnxNode& by, const std::vector<ValueId>& slices,
   OnnxNode all = WrittenNode(by, "Concat", kConcatOpset, {}, output);
   all.attributes["axis"] = IntAttribute(axis);
   for (const ValueId slice : slices) {
-    const ValueId part = NewValue(graph.name(slice) + ".slice", graph);
+    const ValueId part = graph.AddValue(graph.name(slice) + ".slice");
     nodes.push_back(
         WrittenNode(by, "Unsqueeze", kUnsqueezeOpset, {slice}, part));
     nodes.back().attributes["axes"] = IntsAttribute({axis});

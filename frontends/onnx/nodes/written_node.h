@@ -20,11 +20,7 @@ OnnxNode WrittenNode(const OnnxNode& by, std::string op, int64_t opset,
 
 Attribute IntAttribute(int64_t value);
 Attribute IntsAttribute(std::vector<int64_t> values);
-// Of an attribute that may be left out.
-int64_t IntOr(const OnnxNode& node, const std::string& name, int64_t otherwise);
 
-// A value of the graph that nothing makes yet.
-ValueId NewValue(std::string name, OnnxGraph& graph);
 ValueId NewConstant(HostTensor tensor, OnnxGraph& graph);
 ValueId NewInteger(int64_t value, OnnxGraph& graph);  // a scalar, i64
 

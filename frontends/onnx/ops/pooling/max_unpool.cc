@@ -78,16 +78,6 @@ absl::Status InferMaxUnpool(OpContext& op) {
   return absl::OkStatus();
 }
 
-// The value that each of `count` dimensions has; `otherwise` if that is not
-// said.
-Shape IntsOf(const OnnxNode& node, const char* name, size_t count,
-             int64_t otherwise) {
-  const auto at = node.attributes.find(name);
-  return at == node.attributes.end() || at->second.ints.empty()
-             ? Shape(count, otherwise)
-             : at->second.ints;
-}
-
 // Whether the indices are those of a MaxPool with the same windows over a
 // tensor of shape `pooled`: each lies in its own window then.
 bool AreOfSameWindows(const ImportContext& in, const Shape& pooled) {
@@ -96,16 +86,15 @@ bool AreOfSameWindows(const ImportContext& in, const Shape& pooled) {
   if (pool == nullptr || !pool->Is("MaxPool")) return false;
   const size_t count = pooled.size() - 2;
   const auto is_alike = [&](const char* name, size_t entries, int64_t value) {
-    return IntsOf(node, name, entries, value) ==
-           IntsOf(*pool, name, entries, value);
+    return node.Ints(name, Shape(entries, value)) ==
+           pool->Ints(name, Shape(entries, value));
   };
   const auto padding = pool->attributes.find("auto_pad");
-  const auto order = pool->attributes.find("storage_order");
   return is_alike("kernel_shape", count, 1) && is_alike("strides", count, 1) &&
          is_alike("pads", 2 * count, 0) &&
-         IntsOf(*pool, "dilations", count, 1) == Shape(count, 1) &&
+         pool->Ints("dilations", Shape(count, 1)) == Shape(count, 1) &&
          (padding == pool->attributes.end() || padding->second.s == "NOTSET") &&
-         (order == pool->attributes.end() || order->second.i == 0) &&
+         pool->Int("storage_order", 0) == 0 &&
          in.shape_of(in.TensorOf(pool->inputs[0])) == pooled;
 }
 
@@ -131,9 +120,9 @@ Candidates AllElements(const Shape& shape) {
 Candidates WindowsOver(const OpContext& op) {
   const Shape& shape = op.shape(0);
   const size_t count = shape.size() - 2;
-  const Shape kernel = IntsOf(op.node(), "kernel_shape", count, 1);
-  const Shape strides = IntsOf(op.node(), "strides", count, 1);
-  const Shape pads = IntsOf(op.node(), "pads", 2 * count, 0);
+  const Shape kernel = op.node().Ints("kernel_shape", Shape(count, 1));
+  const Shape strides = op.node().Ints("strides", Shape(count, 1));
+  const Shape pads = op.node().Ints("pads", Shape(2 * count, 0));
   Candidates result;
   for (size_t d = 0; d < count; ++d)
     result.axes.push_back(
