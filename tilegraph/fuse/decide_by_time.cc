@@ -138,8 +138,7 @@ double FusionEvaluator::MeasureClose(const Sides& sides, size_t best,
 }
 
 void FusionEvaluator::DecideByTime(const std::vector<GroupCost>& costs,
-                                   std::shared_ptr<const Plan> fused,
-                                   const Group& group,
+                                   FusedPlan& fused, const Group& group,
                                    absl::Span<PlanPart* const> parts,
                                    absl::Span<PlanPart> left,
                                    FusionDecision& decision) {
@@ -148,7 +147,7 @@ void FusionEvaluator::DecideByTime(const std::vector<GroupCost>& costs,
     if (cost.core_seconds + decision.left_core_seconds >
         decision.unfused_core_seconds * (1 + options_.most_loss))
       continue;
-    sides.variants.push_back({fused, InTiles(group, cost)});
+    sides.variants.push_back({fused.get(), InTiles(group, cost)});
     sides.costs.push_back(&cost);
   }
   const bool known = LookUpParts(parts, left, sides, decision);
@@ -205,9 +204,9 @@ void FusionEvaluator::DecideByTime(const std::vector<GroupCost>& costs,
       decision.saved_core_seconds >= options_.least_gain * unfused &&
       SavesOnOneCore(one_core, sides.unfused_one_core_seconds);
   decision.why = OutcomeByTime(decision);
-  if (!decision.taken || fused == nullptr) return;
+  if (!decision.taken) return;
   const absl::StatusOr<GroupCost> generated =
-      Generated(*fused, InTiles(group, decision.fused), decision.fused);
+      Generated(fused, InTiles(group, decision.fused), decision.fused);
   if (generated.ok()) decision.fused.plan = generated->plan;
 }
 

@@ -62,13 +62,21 @@ absl::StatusOr<std::vector<GroupCost>> FusionEvaluator::Estimate(
   return estimated_.emplace(key, model_.BestFew(group, tiles)).first->second;
 }
 
+const std::shared_ptr<const Plan>& FusionEvaluator::FusedPlan::get() {
+  if (plan_ == nullptr)
+    plan_ = std::make_shared<const Plan>(
+        WithFusions(evaluator_.graph_, evaluator_.plan_, {fusion_}));
+  return plan_;
+}
+
 absl::StatusOr<GroupCost> FusionEvaluator::Generated(
-    const Plan& fused, const Group& group, const GroupCost& expected) {
+    FusedPlan& fused, const Group& group, const GroupCost& expected) {
   if (!options_.generate) return expected;
   const EstimateKey key = model_.KeyOf(group);
   auto known = generated_.find(key);
   if (known == generated_.end()) {
-    known = generated_.emplace(key, options_.generate(group, fused)).first;
+    known =
+        generated_.emplace(key, options_.generate(group, *fused.get())).first;
     ++tiles_.generated;
     tiles_.unexpected +=
         known->second.ok() && !SameTiles(*known->second, expected.plan);
@@ -169,11 +177,7 @@ FusionDecision FusionEvaluator::Evaluate(absl::Span<PlanPart* const> parts,
     return because(WhyNotByEstimate(decision));
   if (core_seconds >= left_out.most_core_seconds)
     return because("it would take longer than with it inside");
-  // With the layouts of its stages, for those who make kernels of it.
-  std::shared_ptr<const Plan> fused;
-  if (times_.is_on() || options_.generate)
-    fused = std::make_shared<const Plan>(WithFusions(
-        graph_, plan_, {Fusion{decision.groups, costs->front().plan, ""}}));
+  FusedPlan fused(*this, Fusion{decision.groups, costs->front().plan, ""});
   if (times_.is_on()) {
     DecideByTime(*costs, fused, *group, parts, absl::MakeSpan(left), decision);
   } else {
@@ -183,8 +187,7 @@ FusionDecision FusionEvaluator::Evaluate(absl::Span<PlanPart* const> parts,
 }
 
 void FusionEvaluator::DecideByEstimate(const std::vector<GroupCost>& costs,
-                                       const std::shared_ptr<const Plan>& fused,
-                                       const Group& group,
+                                       FusedPlan& fused, const Group& group,
                                        absl::Span<PlanPart* const> parts,
                                        absl::Span<const PlanPart> left,
                                        FusionDecision& decision) {
@@ -214,7 +217,7 @@ void FusionEvaluator::DecideByEstimate(const std::vector<GroupCost>& costs,
     }
     if (times_.is_on()) {
       const absl::Status known =
-          times_.Of({fused, InTiles(group, cost)}).status();
+          times_.Of({fused.get(), InTiles(group, cost)}).status();
       if (!known.ok() && !absl::IsNotFound(known)) {
         refused(absl::StrCat("no kernel for it: ", known.message()));
         decision.no_kernel.Update(known);
@@ -235,7 +238,7 @@ void FusionEvaluator::DecideByEstimate(const std::vector<GroupCost>& costs,
     }
     if (options_.generate && !cost.plan.generated) {
       absl::StatusOr<GroupCost> generated =
-          Generated(*fused, InTiles(group, cost), cost);
+          Generated(fused, InTiles(group, cost), cost);
       if (!generated.ok()) {
         refused(
             absl::StrCat("no schedule for it: ", generated.status().message()));

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -101,23 +102,35 @@ class FusionEvaluator {
   }
 
  private:
+  // The plan with a fusion, for those who make kernels of it. As large as the
+  // plan, it is made when it is asked for first.
+  class FusedPlan {
+   public:
+    FusedPlan(const FusionEvaluator& evaluator, Fusion fusion)
+        : evaluator_(evaluator), fusion_(std::move(fusion)) {}
+    const std::shared_ptr<const Plan>& get();
+
+   private:
+    const FusionEvaluator& evaluator_;
+    const Fusion fusion_;
+    std::shared_ptr<const Plan> plan_;
+  };
+
   absl::StatusOr<std::vector<GroupCost>> Estimate(const Group& group);
   // The cost of the group as it is generated; the estimate if nobody generates.
-  absl::StatusOr<GroupCost> Generated(const Plan& fused, const Group& group,
+  absl::StatusOr<GroupCost> Generated(FusedPlan& fused, const Group& group,
                                       const GroupCost& expected);
   // Has the others expect of blocks what was generated.
   void ExpectLike(const GroupCost& generated, const Group& group,
                   std::vector<GroupCost>::iterator begin,
                   std::vector<GroupCost>::iterator end);
   // `left`: what stays apart, each group a part.
-  void DecideByEstimate(const std::vector<GroupCost>& costs,
-                        const std::shared_ptr<const Plan>& fused,
+  void DecideByEstimate(const std::vector<GroupCost>& costs, FusedPlan& fused,
                         const Group& group, absl::Span<PlanPart* const> parts,
                         absl::Span<const PlanPart> left,
                         FusionDecision& decision);
-  void DecideByTime(const std::vector<GroupCost>& costs,
-                    std::shared_ptr<const Plan> fused, const Group& group,
-                    absl::Span<PlanPart* const> parts,
+  void DecideByTime(const std::vector<GroupCost>& costs, FusedPlan& fused,
+                    const Group& group, absl::Span<PlanPart* const> parts,
                     absl::Span<PlanPart> left, FusionDecision& decision);
   struct Sides;  // of a comparison by measured times (decide_by_time.cc)
   // Fills in the times of parts; false if one is not known, or, with

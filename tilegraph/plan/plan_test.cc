@@ -271,6 +271,51 @@ TEST(PlanTest, APartWithAFrameAlongTheAxisOfPartsIsCopied) {
   EXPECT_EQ(plan.views.at(*graph.Find("P")), a);
 }
 
+// Rows put behind each other along a new dimension, which reads them renamed.
+TEST(PlanTest, StackedPartsAreWrittenInPlace) {
+  const TensorGraph graph = Parsed(R"(
+      X: f32[2, 4] = placeholder
+      A: f32[2, 4] = compute (i: 2, j: 4) { exp(X[i, j]) }
+      B: f32[2, 4] = compute (i: 2, j: 4) { A[i, j] * 2.0 }
+      SA: f32[2, 1, 4] = compute (i: 2, n: 1, j: 4) { A[i, n * 4 + j] } hint reshape
+      SB: f32[2, 1, 4] = compute (i: 2, n: 1, j: 4) { B[i, j] } hint reshape
+      Y: f32[2, 2, 4] = compute (i: 2, n: 2, j: 4) { select(n < 1, SA[i, n, j], SB[i, n - 1, j]) }
+      return Y
+  )");
+  const Plan plan = MakePlan(graph, {.connect = PlanOptions::Connect::kNone});
+  EXPECT_THAT(GroupNames(graph, plan),
+              ElementsAre(ElementsAre("A"), ElementsAre("B")));
+  const TensorId a = *graph.Find("A"), b = *graph.Find("B"),
+                 y = *graph.Find("Y");
+  EXPECT_EQ(plan.views.at(a), y);
+  EXPECT_EQ(plan.views.at(b), y);
+  EXPECT_EQ(plan.layouts.at(a).Offset({1, 2}), 8 + 2);
+  EXPECT_EQ(plan.layouts.at(b).Offset({1, 2}), 8 + 4 + 2);
+}
+
+// Stacked along the last dimension, or with rows cut, elements would not be
+// written where they lie side by side.
+TEST(PlanTest, PartsThatLieApartInTheirWholeAreCopied) {
+  for (const char* stacked :
+       {"SA: f32[2, 4, 1] = compute (i: 2, j: 4, n: 1) { A[i, j] } hint "
+        "reshape\n"
+        "Y: f32[2, 4, 2] = compute (i: 2, j: 4, n: 2) { select(n < 1, "
+        "SA[i, j, n], B[i, j, n - 1]) }\n",
+        "SA: f32[4, 2, 1] = compute (i: 4, j: 2, n: 1) { A[floordiv(i * 2 + j, "
+        "4), "
+        "floormod(i * 2 + j, 4)] } hint reshape\n"
+        "Y: f32[5, 2, 1] = compute (i: 5, j: 2, n: 1) { select(i < 4, "
+        "SA[i, j, n], B[1, j, n]) }\n"}) {
+    const TensorGraph graph = Parsed(absl::StrCat(
+        "X: f32[2, 4] = placeholder\n"
+        "A: f32[2, 4] = compute (i: 2, j: 4) { exp(X[i, j]) }\n"
+        "B: f32[2, 4, 1] = compute (i: 2, j: 4, n: 1) { X[i, j] + 1.0 }\n",
+        stacked, "return Y\n"));
+    const Plan plan = MakePlan(graph, {});
+    EXPECT_EQ(plan.views.count(*graph.Find("A")), 0) << stacked;
+  }
+}
+
 TEST(PlanTest, AConcatenationOfWhatLiesElsewhereIsComputed) {
   for (const char* part : {"X[i, j - 4]", "A[i, j - 4]"}) {
     const TensorGraph graph = Parsed(absl::StrCat(

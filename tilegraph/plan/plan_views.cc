@@ -133,8 +133,57 @@ void ViewPaddings(PlanDraft& draft) {
   }
 }
 
-// Whether a group can write `id`, or its parts where it has some, into a part
-// of `whole`, which then has its halo.
+// A part of a concatenation and what a group computes of it: the part itself,
+// or what it is a view of.
+struct Placed {
+  TensorId computed;
+  std::vector<Expr> index;  // of the part, over the axes of `computed`
+};
+
+// What `placed` is a view of, if that has the same extents in the same order,
+// apart from those of one.
+std::optional<Placed> BehindView(const PlanDraft& draft, const Placed& placed) {
+  const View& view = draft.views.at(placed.computed);
+  const Tensor& source = draft.graph.tensor(view.source);
+  // A plain copy is there for its source to lie otherwise.
+  if (view.padding || source.kind != TensorKind::kCompute ||
+      draft.graph.tensor(placed.computed).hint.role() ==
+          ComputeRole::kPlainCopy)
+    return std::nullopt;
+  const std::vector<int64_t> shape =
+      draft.graph.tensor(placed.computed).static_shape();
+  const std::vector<int64_t> extents = source.static_shape();
+  const auto first_of_one = [&](int dim) {
+    return shape[dim] == 1 ? Expr::Int(0) : Expr();
+  };
+  std::vector<Expr> index(shape.size(), Expr::Int(0));
+  int last = -1;
+  for (size_t d = 0; d < extents.size(); ++d) {
+    if (extents[d] == 1) continue;
+    int64_t first;
+    const int dim =
+        DimensionOf(Substitute(view.index[d], first_of_one), shape, &first);
+    if (dim <= last || shape[dim] != extents[d]) return std::nullopt;
+    index[dim] = Expr::Var(static_cast<int>(d), source.compute.axes[d].name);
+    last = dim;
+  }
+  if (source.num_elements() !=
+      draft.graph.tensor(placed.computed).num_elements())
+    return std::nullopt;
+  Placed behind{view.source, placed.index};
+  for (Expr& e : behind.index)
+    e = Substitute(e, [&](int dim) { return index[dim]; });
+  return behind;
+}
+
+// Whether the elements that lie side by side in `whole` do so in each part.
+bool KeepsRuns(const Tensor& whole, int axis, const Tensor& part) {
+  return axis + 1 < static_cast<int>(whole.shape.size()) ||
+         part.shape[axis].value() > 1;
+}
+
+// Whether a group can write it, or its parts where it has some, into a part of
+// `whole`, which then has its halo.
 bool MayBePlaced(const PlanDraft& draft, TensorId id, TensorId whole,
                  int axis) {
   if (!draft.IsCompute(id) || draft.IsView(id) || draft.is_output[id] ||
@@ -146,34 +195,51 @@ bool MayBePlaced(const PlanDraft& draft, TensorId id, TensorId whole,
           !draft.is_output[whole] && ViewsAllow(draft, whole, halo->second));
 }
 
+// What a group is to write into `part` of `whole`; nullopt: none can.
+std::optional<Placed> PlacedAs(const PlanDraft& draft, TensorId part,
+                               TensorId whole, int axis) {
+  const Tensor& tensor = draft.graph.tensor(part);
+  if (tensor.kind != TensorKind::kCompute) return std::nullopt;
+  Placed placed{part, {}};
+  for (size_t d = 0; d < tensor.shape.size(); ++d)
+    placed.index.push_back(
+        Expr::Var(static_cast<int>(d), tensor.compute.axes[d].name));
+  while (draft.IsView(placed.computed)) {
+    std::optional<Placed> behind = BehindView(draft, placed);
+    if (!behind || draft.halos.count(behind->computed) ||
+        !KeepsRuns(draft.graph.tensor(whole), axis, tensor))
+      return std::nullopt;
+    placed = *std::move(behind);
+  }
+  if (!MayBePlaced(draft, placed.computed, whole, axis)) return std::nullopt;
+  return placed;
+}
+
 void PlaceParts(PlanDraft& draft) {
   for (const Tensor& tensor : draft.graph.tensors()) {
     if (!draft.IsCompute(tensor.id) || draft.places.count(tensor.id)) continue;
     const std::optional<Concatenation> whole =
         AsConcatenation(draft.graph, tensor.id);
     if (!whole) continue;
+    std::map<TensorId, View> places;
     std::vector<TensorId> parts;
     for (const Concatenation::Part& part : whole->parts) {
-      if (MayBePlaced(draft, part.source, tensor.id, whole->axis) &&
-          std::find(parts.begin(), parts.end(), part.source) == parts.end())
-        parts.push_back(part.source);
+      std::optional<Placed> placed =
+          PlacedAs(draft, part.source, tensor.id, whole->axis);
+      if (!placed || places.count(placed->computed)) break;
+      Expr& along = placed->index[whole->axis];
+      along = along + Expr::Int(part.offset);
+      places[placed->computed] = {tensor.id, std::move(placed->index)};
+      parts.push_back(placed->computed);
     }
     if (parts.size() != whole->parts.size()) continue;
-    for (const Concatenation::Part& part : whole->parts) {
-      View place{tensor.id, {}};
-      for (size_t d = 0; d < tensor.shape.size(); ++d) {
-        const Expr own =
-            Expr::Var(static_cast<int>(d), tensor.compute.axes[d].name);
-        place.index.push_back(static_cast<int>(d) == whole->axis
-                                  ? own + Expr::Int(part.offset)
-                                  : own);
-      }
-      draft.places[part.source] = std::move(place);
-      const auto halo = draft.halos.find(part.source);
+    for (const TensorId part : parts) {
+      const auto halo = draft.halos.find(part);
       if (halo == draft.halos.end()) continue;
       Widen(draft, tensor.id, halo->second);
       draft.halos.erase(halo);
     }
+    draft.places.merge(places);
     draft.parts_of[tensor.id] = std::move(parts);
   }
 }

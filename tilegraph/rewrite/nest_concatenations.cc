@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,10 @@ namespace tilewright {
 namespace {
 
 using Parts = std::vector<TensorId>;
+
+// A kernel that puts together more takes compilers long, and chooses among them
+// for every element; so many are put together by others before.
+constexpr size_t kMostParts = 32;
 
 class Nesting {
  public:
@@ -36,12 +41,16 @@ class Nesting {
     Parts parts;
     for (const Concatenation::Part& part : whole->parts)
       parts.push_back(part.source);
-    if (!MayBeWritten(parts)) return CopyTensor(tensor, ids_, graph_);
-    const Parts nested = Nested(parts, whole->axis);
-    if (outputs_.count(tensor.id) == 0)
-      known_[{whole->axis, parts[0]}].emplace_back(tensor.id, parts);
-    return nested.size() == parts.size() ? CopyTensor(tensor, ids_, graph_)
-                                         : Joined(tensor, nested, whole->axis);
+    Parts nested = parts;
+    if (MayBeWritten(parts)) {
+      nested = Nested(parts, whole->axis);
+      if (outputs_.count(tensor.id) == 0)
+        known_[{whole->axis, parts[0]}].emplace_back(tensor.id, parts);
+    }
+    if (nested.size() == parts.size() && parts.size() <= kMostParts)
+      return CopyTensor(tensor, ids_, graph_);
+    for (TensorId& part : nested) part = ids_[part];
+    return Joined(tensor, nested, whole->axis);
   }
 
   // Whether each of them is computed where it is wanted.
@@ -76,23 +85,42 @@ class Nesting {
     return nested;
   }
 
-  // `parts`, of the old graph, behind each other in the new one.
-  TensorId Joined(const Tensor& tensor, const Parts& parts, int axis) {
+  // `parts`, of the new graph, behind each other: a few, each of them a few.
+  TensorId Joined(const Tensor& tensor, Parts parts, int axis) {
+    while (parts.size() > kMostParts) {
+      Parts wholes;
+      for (size_t begin = 0; begin < parts.size(); begin += kMostParts) {
+        const auto first = parts.begin() + static_cast<std::ptrdiff_t>(begin);
+        const Parts few(first, first + static_cast<std::ptrdiff_t>(std::min(
+                                           kMostParts, parts.size() - begin)));
+        wholes.push_back(few.size() == 1 ? few[0]
+                                         : JoinedAs(tensor.name + ".part",
+                                                    tensor, few, axis));
+      }
+      parts = std::move(wholes);
+    }
+    return JoinedAs(tensor.name, tensor, parts, axis);
+  }
+
+  // A tensor like `tensor`, but for its extent along the axis.
+  TensorId JoinedAs(const std::string& name, const Tensor& tensor,
+                    const Parts& parts, int axis) {
     std::vector<int64_t> offsets;
     int64_t end = 0;
     for (const TensorId part : parts) {
       offsets.push_back(end);
-      end += old_.tensor(part).shape[axis].value();
+      end += graph_.tensor(part).shape[axis].value();
     }
     Compute compute = tensor.compute;
+    compute.axes[axis].extent = Dim(end);
     std::vector<Expr> index;
     for (size_t d = 0; d < compute.axes.size(); ++d)
       index.push_back(Expr::Var(static_cast<int>(d), compute.axes[d].name));
     compute.body = {
         JoinParts(offsets, axis, index, [&](size_t part, std::vector<Expr> at) {
-          return graph_.Load(ids_[parts[part]], std::move(at));
+          return graph_.Load(parts[part], std::move(at));
         })};
-    return graph_.AddCompute(tensor.name, tensor.dtype, std::move(compute),
+    return graph_.AddCompute(name, tensor.dtype, std::move(compute),
                              tensor.hint);
   }
 

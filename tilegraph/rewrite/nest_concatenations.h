@@ -16,7 +16,8 @@ namespace tilewright {
 
 // Replaces parts that an earlier concatenation puts behind each other along the
 // same axis, too, by that, the longest first; where each of them could be
-// written in its place.
+// written in its place. What still has more than 32 parts gets wholes of at
+// most so many in their place.
 RewrittenGraph NestConcatenations(const TensorGraph& graph);
 
 }  // namespace tilewright

@@ -1,17 +1,20 @@
 #include "tilegraph/rewrite/nest_concatenations.h"
 
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tilegraph/analysis/access.h"
 #include "tilegraph/rewrite/rewrite_testing.h"
 #include "tilegraph/text/text_form.h"
 
 namespace tilewright {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -55,6 +58,32 @@ TEST(NestConcatenationsTest, TheLongestKnownRunStandsForItsParts) {
       << text;
   EXPECT_THAT(text, HasSubstr("{ select(j < 5, D[i, j], ABC[i, j - 5]) }"))
       << text;
+  ExpectSameResults(graph, nested);
+}
+
+// Seventy rows, one of them the input's own: parts of 32, 32 and 6.
+TEST(NestConcatenationsTest, ManyPartsAreFewWholesOfFew) {
+  constexpr int kRows = 70;
+  std::string text = "X: f32[1, 4] = placeholder\n", whole;
+  for (int row = 0; row < kRows - 1; ++row)
+    absl::SubstituteAndAppend(
+        &text, "R$0: f32[1, 4] = compute (i: 1, j: 4) { X[i, j] * $0.0 }\n",
+        row);
+  for (int row = 0; row < kRows - 1; ++row)
+    absl::SubstituteAndAppend(&whole, "select(i < $1, R$0[i - $0, j], ", row,
+                              row + 1);
+  const TensorGraph graph = Parsed(absl::Substitute(
+      "$0W: f32[$1, 4] = compute (i: $1, j: 4) { $2X[i - $3, j]$4 }\nreturn "
+      "W\n",
+      text, kRows, whole, kRows - 1, std::string(kRows - 1, ')')));
+  const RewrittenGraph nested = NestConcatenations(graph);
+  std::vector<std::string> parts;
+  for (const Tensor& tensor : nested.graph.tensors()) {
+    if (AsConcatenation(nested.graph, tensor.id))
+      parts.push_back(absl::StrCat(tensor.name, " ", tensor.shape[0].value()));
+  }
+  EXPECT_THAT(parts,
+              ElementsAre("W.part 32", "W.part_1 32", "W.part_2 6", "W 70"));
   ExpectSameResults(graph, nested);
 }
 
