@@ -17,6 +17,7 @@
 #include "tilegraph/rewrite/split_phases.h"
 #include "tilegraph/rewrite/split_terms.h"
 #include "tilegraph/rewrite/widen_data.h"
+#include "tilegraph/rewrite/window_rows.h"
 #include "tilegraph/rewrite/windows_in_place.h"
 #include "tilegraph/rewrite/winograd.h"
 #include "tilegraph/rewrite/winograd_cost.h"
@@ -142,6 +143,9 @@ ImportedModel RewriteModel(const ImportedModel& imported,
     });
     model.Apply([&](const TensorGraph& graph) {
       return CopyConvolvedOutputs(graph, block);
+    });
+    model.Apply([&](const TensorGraph& graph) {
+      return SplitIntoWindows(graph, block);
     });
   }
   return std::move(model).Result();

@@ -1,6 +1,7 @@
 #include "sketch/rules/move_schedule.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -92,12 +93,37 @@ std::vector<Crossing> FindCrossings(const Workload& workload,
 
 namespace {
 
+// The distance from one to the next of where `body` changes along an axis, as
+// where a part of a concatenation ends; 0: it does not.
+int64_t StepOfParts(const std::vector<Expr>& body, int axis) {
+  int64_t step = 0;
+  for (const Expr& e : body) {
+    Visit(e, [&](const Expr& part) {
+      if (part.op() == Op::kLt && part.operand(0).op() == Op::kVar &&
+          part.operand(0).var_id() == axis &&
+          part.operand(1).op() == Op::kConst)
+        step = std::gcd(step, part.operand(1).int_value());
+    });
+  }
+  return step;
+}
+
+// At most `count` units, as many as fill such steps: a tile of several parts
+// loads one element after the other.
+int64_t FillingParts(int64_t count, int64_t unit, int64_t step) {
+  if (step % unit != 0) return count;
+  while (step % (count * unit) != 0) --count;
+  return count;
+}
+
 // The tiles of a move whose vectors cross `crossing`, inside of whatever else
 // there is: so many units of the vector axis, and pieces of that one.
 class MoveTiles {
  public:
+  // `body`: of the output, with all before it.
   MoveTiles(const OutputTiles& start, const VectorUnit& unit,
-            const Crossing& crossing, int64_t bytes)
+            const Crossing& crossing, int64_t bytes,
+            const std::vector<Expr>& body)
       : start_(start), unit_(unit), bytes_(bytes) {
     if (start_.row_axis != crossing.axis) {
       start_.outer_row_axis = start_.row_axis;
@@ -114,6 +140,10 @@ class MoveTiles {
     pieces_ = CeilDiv(extent, piece_);
     rule_ = {std::min(units_, std::max<int64_t>(1, columns / unit.elements)),
              CeilDiv(std::min(crossing.run, side), piece_)};
+    if (piece_ < line) return;  // nothing is transposed in whole lines
+    rule_ = {FillingParts(rule_[0], unit.elements,
+                          StepOfParts(body, start_.vector_axis)),
+             FillingParts(rule_[1], piece_, StepOfParts(body, crossing.axis))};
   }
 
   // Tiles that the rule leaves, and the smallest one.
@@ -197,8 +227,9 @@ void WriteMove(const Workload& workload, const DeviceSpec& spec,
       UnitOf(workload, chain.output, std::max<int64_t>(1, kLineBytes / bytes));
   const OutputTiles start = StartTiles(workload, chain.output);
   std::vector<MoveTiles> across;
+  const std::vector<Expr> body = InlinedBody(graph, chain.output);
   for (const Crossing& crossing : crossings)
-    across.emplace_back(start, unit, crossing, bytes);
+    across.emplace_back(start, unit, crossing, bytes, body);
   const int64_t least =
       location.inside ? 1 : LeastTasks(spec, across[0].CountByRule());
   OutputTiles tiles =

@@ -107,6 +107,21 @@ TEST(MoveScheduleTest, TheTileSpansLinesOfBothSides) {
   EXPECT_THAT(schedule.ToString(), HasSubstr("\"tile\""));
 }
 
+// A tile of two parts could not be transposed as a whole: of 48 channels each,
+// three vectors.
+TEST(MoveScheduleTest, TilesOfConcatenationsFillParts) {
+  const Workload workload = Parse(
+      "X: f32[48, 64] = placeholder\n"
+      "Z: f32[64, 48] = placeholder\n"
+      "Y: f32[64, 96] = compute (p: 64, c: 96) "
+      "{ select(c < 48, X[c, p], Z[p, c - 48]) }\n"
+      "return Y\n");
+  const absl::StatusOr<Schedule> schedule =
+      DefaultSchedule(workload, *LoadSpec("cpu_x86_64_v4"));
+  TW_ASSERT_OK(schedule.status());
+  EXPECT_THAT(schedule->ToString(), HasSubstr("tile = columns 3,"));
+}
+
 // Both families that have no reduction.
 TEST(MoveScheduleTest, AnyDecisionsComputeTheSame) {
   std::map<std::string, DecisionTally> tallies;  // by generator

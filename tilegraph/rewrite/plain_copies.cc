@@ -114,28 +114,6 @@ bool IsOfImage(const Tensor& tensor, const Tensor& image) {
                      to.begin() + kChannels + 1));
 }
 
-// By tensor: whether a convolution that computes vectors of its channels is
-// behind it, or behind a part of it.
-std::vector<bool> MadeInVectors(const TensorGraph& graph, int64_t block) {
-  std::vector<bool> in_vectors;
-  for (const Tensor& tensor : graph.tensors()) {
-    const std::vector<TensorId>& inputs = graph.Inputs(tensor.id);
-    if (tensor.kind != TensorKind::kCompute || tensor.shape.size() < 3 ||
-        IsBandMove(tensor)) {
-      in_vectors.push_back(false);
-    } else if (const auto roles = AsConvolution(graph, tensor.id)) {
-      in_vectors.push_back(!GroupsCutBlocks(*roles, block) &&
-                           FillsBlocks(tensor, block));
-    } else {
-      in_vectors.push_back(
-          std::any_of(inputs.begin(), inputs.end(), [&](TensorId input) {
-            return in_vectors[input] && IsOfImage(tensor, graph.tensor(input));
-          }));
-    }
-  }
-  return in_vectors;
-}
-
 // Whether it has as many pixels as a block has channels, and reduces windows.
 bool PoolsPixels(const Tensor& tensor, int64_t block) {
   int64_t pixels = 1;
@@ -259,6 +237,26 @@ bool IsByPixels(const Tensor& tensor, const ConvolutionRoles& convolution,
   return convolution.dense
              ? HasWindow(tensor) && IsNarrow(tensor, ends_model, block)
              : GroupsCutBlocks(convolution, block);
+}
+
+std::vector<bool> MadeInVectors(const TensorGraph& graph, int64_t block) {
+  std::vector<bool> in_vectors;
+  for (const Tensor& tensor : graph.tensors()) {
+    const std::vector<TensorId>& inputs = graph.Inputs(tensor.id);
+    if (tensor.kind != TensorKind::kCompute || tensor.shape.size() < 3 ||
+        IsBandMove(tensor)) {
+      in_vectors.push_back(false);
+    } else if (const auto roles = AsConvolution(graph, tensor.id)) {
+      in_vectors.push_back(!GroupsCutBlocks(*roles, block) &&
+                           FillsBlocks(tensor, block));
+    } else {
+      in_vectors.push_back(
+          std::any_of(inputs.begin(), inputs.end(), [&](TensorId input) {
+            return in_vectors[input] && IsOfImage(tensor, graph.tensor(input));
+          }));
+    }
+  }
+  return in_vectors;
 }
 
 RewrittenGraph CopyConvolvedOutputs(const TensorGraph& old,

@@ -6,6 +6,7 @@
 #define TILEWRIGHT_TILEGRAPH_REWRITE_PLAIN_COPIES_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "tilegraph/analysis/families.h"
 #include "tilegraph/ir/graph_rewrite.h"
@@ -23,6 +24,10 @@ bool ChannelsFillBlocks(int64_t channels, int64_t block);
 // maps follow.
 bool IsByPixels(const Tensor& tensor, const ConvolutionRoles& convolution,
                 bool ends_model, int64_t block);
+
+// By tensor: whether a convolution that computes vectors of its channels is
+// behind it, or behind a part of it.
+std::vector<bool> MadeInVectors(const TensorGraph& graph, int64_t block);
 
 // Outputs of a model are plain. Gives every one, or part of one that is a
 // concatenation, that is a convolution, dense or in groups that are blocks or
