@@ -17,6 +17,10 @@
 namespace tilewright {
 namespace {
 
+const Expr& WithoutCast(const Expr& e) {
+  return e.op() == Op::kCast ? e.operand(0) : e;
+}
+
 // The axes of a pool along one dimension of its image, those of extent one left
 // out: which window, and which place in it.
 using AxesOfDim = std::vector<int>;
@@ -49,10 +53,10 @@ std::optional<AxesOfDim> AxesOf(const Expr& index, int64_t extent,
 std::optional<std::vector<AxesOfDim>> AsDisjointPool(const TensorGraph& graph,
                                                      const Tensor& tensor) {
   if (tensor.kind != TensorKind::kCompute || !tensor.compute.combiner ||
-      tensor.compute.body.size() != 1 ||
-      tensor.compute.body[0].op() != Op::kLoad)
+      tensor.compute.body.size() != 1)
     return std::nullopt;
-  const Expr& load = tensor.compute.body[0];
+  const Expr& load = WithoutCast(tensor.compute.body[0]);
+  if (load.op() != Op::kLoad) return std::nullopt;
   const std::vector<int64_t> shape = graph.tensor(load.source()).static_shape();
   std::vector<AxesOfDim> dims;
   std::set<int> seen;
@@ -96,7 +100,10 @@ TensorId AddPool(const Tensor& pool, const std::vector<AxesOfDim>& dims,
   const TensorId split = graph.AddCompute(
       pool.name + ".windows", dtype, std::move(windows), ComputeRole::kReshape);
   Compute compute = pool.compute;
-  compute.body = {graph.Load(split, std::move(of_windows))};
+  Expr load = graph.Load(split, std::move(of_windows));
+  compute.body = {pool.compute.body[0].op() == Op::kCast
+                      ? WithOperands(pool.compute.body[0], {std::move(load)})
+                      : std::move(load)};
   return graph.AddCompute(pool.name, pool.dtype, std::move(compute), pool.hint);
 }
 
@@ -109,9 +116,10 @@ RewrittenGraph SplitIntoWindows(const TensorGraph& old, int64_t channel_block) {
   for (const Tensor& tensor : old.tensors()) {
     const std::optional<std::vector<AxesOfDim>> dims =
         in_vectors[tensor.id] ? std::nullopt : AsDisjointPool(old, tensor);
-    ids.push_back(dims ? AddPool(tensor, *dims,
-                                 ids[tensor.compute.body[0].source()], graph)
-                       : CopyTensor(tensor, ids, graph));
+    ids.push_back(
+        dims ? AddPool(tensor, *dims,
+                       ids[WithoutCast(tensor.compute.body[0]).source()], graph)
+             : CopyTensor(tensor, ids, graph));
   }
   return FinishRewrite(old, std::move(graph), std::move(ids));
 }

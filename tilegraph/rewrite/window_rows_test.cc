@@ -45,6 +45,15 @@ TEST(WindowRowsTest, SoAreThoseOfAllChannelsOfASignal) {
   ExpectSameResults(graph, split);
 }
 
+TEST(WindowRowsTest, SoAreThoseOfNarrowElements) {
+  const TensorGraph graph = Pool("X: f16[2, 3, 6, 8] = placeholder\n",
+                                 "cast:f32(X[n, c, oh * 3 + kh, ow * 4 + kw])");
+  const RewrittenGraph split = SplitIntoWindows(graph, kBlock);
+  EXPECT_THAT(PrintText(split.graph),
+              HasSubstr("cast:f32(P.windows[n, c, oh, kh, ow, kw])"));
+  ExpectSameResults(graph, split);
+}
+
 TEST(WindowRowsTest, OthersStayAsTheyAre) {
   const std::string larger = "X: f32[2, 3, 7, 9] = placeholder\n";
   for (const TensorGraph& graph :
