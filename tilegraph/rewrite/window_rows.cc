@@ -25,8 +25,8 @@ const Expr& WithoutCast(const Expr& e) {
 // out: which window, and which place in it.
 using AxesOfDim = std::vector<int>;
 
-// The axes that `index` goes through in their order, each as far as the next
-// ones reach together; nullopt if it is something else, or not all of `extent`.
+// The axes that `index` goes through: one, or windows and the places of one;
+// nullopt if it is something else, or not all of `extent`.
 std::optional<AxesOfDim> AxesOf(const Expr& index, int64_t extent,
                                 const Compute& compute) {
   const LinearForm form = ToLinear(index, AxisRanges(compute));
@@ -39,6 +39,9 @@ std::optional<AxesOfDim> AxesOf(const Expr& index, int64_t extent,
   }
   // The window is a spatial axis, the place in it one of the reduction.
   std::sort(axes.begin(), axes.end());
+  const int spatial = static_cast<int>(compute.axes.size());
+  if (axes.size() == 2 && (axes[0] >= spatial || axes[1] < spatial))
+    return std::nullopt;
   int64_t stride = 1;
   for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
     if (form.CoefficientOf(*axis) != stride) return std::nullopt;

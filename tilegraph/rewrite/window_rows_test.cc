@@ -67,6 +67,10 @@ TEST(WindowRowsTest, OthersStayAsTheyAre) {
         Parsed("X: f32[2, 6, 5] = placeholder\n"
                "P: f32[2, 3, 5] = compute (n: 2, g: 3, i: 5) reduce (c: 2) "
                "sum:f32 { X[n, g * 2 + c, i] }\nreturn P\n"),
+        // Rows that are not windows.
+        Parsed("X: f32[2, 3, 8] = placeholder\n"
+               "P: f32[2, 2, 4] = compute (n: 2, h: 2, w: 4) reduce (c: 3) "
+               "sum:f32 { X[n, c, h * 4 + w] }\nreturn P\n"),
         // Of all there is.
         Parsed("X: f32[2, 8] = placeholder\n"
                "P: f32[2] = compute (n: 2) reduce (k: 8) sum:f32 "
