@@ -15,7 +15,6 @@
 #include "tilegraph/rewrite/plain_copies.h"
 
 namespace tilewright {
-
 namespace {
 
 class LayoutChooser {
@@ -127,8 +126,8 @@ class LayoutChooser {
   }
 
   // By tensor: whether dense convolutions take its narrow numbers, or what maps
-  // and views make of them channel by channel. They multiply or convert several
-  // channels at a time, which lie side by side for that.
+  // and views make of them channel by channel: several channels side by side at
+  // a time; but floats for few channels, which vectors of pixels compute.
   void FindNarrowData() {
     const absl::Span<const Tensor> tensors = draft_.graph.tensors();
     narrow_data_.assign(tensors.size(), false);
@@ -150,10 +149,13 @@ class LayoutChooser {
       return narrow_data_[consumer] && from.size() == to.size() &&
              from[kChannelDim] == to[kChannelDim];
     }
-    const auto convolution = AsConvolution(draft_.graph, consumer);
-    return convolution && convolution->dense &&
-           convolution->data.source() == id &&
-           convolution->data_channels == kChannelDim;
+    const auto roles = AsConvolution(draft_.graph, consumer);
+    return roles && roles->dense && roles->data.source() == id &&
+           roles->data_channels == kChannelDim &&
+           !(IsFloat(draft_.graph.tensor(id).dtype) &&
+             tilewright::IsByPixels(draft_.graph.tensor(consumer), *roles,
+                                    false,
+                                    draft_.options.channel_block_or_default()));
   }
 
   // Whether vectors of output channels can load its filters. The product of a

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tilegraph/ir/layout.h"
@@ -126,25 +127,29 @@ TEST(PlanLayoutsTest, CopiesOfPartsKeepTheirChannelsSideBySide) {
   }
 }
 
-// Convolutions multiply or convert several narrow numbers at a time.
+// Convolutions multiply or convert several narrow numbers at a time; those of
+// floats to few channels compute vectors of pixels.
 TEST(PlanLayoutsTest, NarrowDataOfConvolutionsHaveChannelsSideBySide) {
-  for (const auto& [type, channels, side_by_side] :
-       {std::tuple<const char*, int, int>{"f32", 32, 0},
-        {"f16", 32, 16},
-        {"i8", 32, 16},
-        {"i8", 24, 24},
-        {"i8", 3, 0}}) {
-    const TensorGraph graph = Parsed(absl::StrCat(
-        "X: f32[1, ", channels, ", 6, 6] = placeholder\nV: ", type, "[32, ",
-        channels, ", 3, 3] = placeholder\nQ: ", type, "[1, ", channels,
-        ", 6, 6] = compute (n: 1, o: ", channels, ", h: 6, w: 6) { cast:", type,
-        "(X[n, o, h, w]) }\nC: f32[1, 32, 4, 4] = compute (n: 1, o: 32, h: 4, "
-        "w: 4) reduce (c: ",
-        channels,
-        ", y: 3, x: 3) sum:f32 { cast:f32(Q[n, c, h + y, w + x]) * "
-        "cast:f32(V[o, c, y, x]) } hint \"conv\"\nreturn C\n"));
+  for (const auto& [type, channels, filters, side_by_side] :
+       {std::tuple<const char*, int, int, int>{"f32", 32, 32, 0},
+        {"f16", 32, 32, 16},
+        {"f16", 32, 2, 0},
+        {"i8", 32, 32, 16},
+        {"i8", 32, 2, 16},
+        {"i8", 24, 32, 24},
+        {"i8", 3, 32, 0}}) {
+    const TensorGraph graph = Parsed(absl::Substitute(
+        "X: f32[1, $1, 6, 6] = placeholder\n"
+        "V: $0[$2, $1, 3, 3] = placeholder\n"
+        "Q: $0[1, $1, 6, 6] = compute (n: 1, o: $1, h: 6, w: 6) "
+        "{ cast:$0(X[n, o, h, w]) }\n"
+        "C: f32[1, $2, 4, 4] = compute (n: 1, o: $2, h: 4, w: 4) "
+        "reduce (c: $1, y: 3, x: 3) sum:f32 { cast:f32(Q[n, c, h + y, w + x]) "
+        "* cast:f32(V[o, c, y, x]) } hint \"conv\"\nreturn C\n",
+        type, channels, filters));
     const Layout layout = MakePlan(graph, {}).layouts.at(*graph.Find("Q"));
-    EXPECT_EQ(layout.is_row_major(), side_by_side == 0) << layout.ToString();
+    EXPECT_EQ(layout.is_row_major(), side_by_side == 0)
+        << type << " " << filters << " " << layout.ToString();
     if (side_by_side > 0) {
       EXPECT_EQ(layout.digits().back().dim, 1) << layout.ToString();
       EXPECT_EQ(layout.digits().back().extent, side_by_side);
