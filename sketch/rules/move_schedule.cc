@@ -12,6 +12,7 @@
 #include "base/memory_units.h"
 #include "sketch/rules/shared/output_tiles.h"
 #include "sketch/rules/shared/tile_decisions.h"
+#include "tilegraph/analysis/access.h"
 #include "tilegraph/decision/space.h"
 #include "tilegraph/expr/simplify.h"
 
@@ -99,10 +100,8 @@ int64_t StepOfParts(const std::vector<Expr>& body, int axis) {
   int64_t step = 0;
   for (const Expr& e : body) {
     Visit(e, [&](const Expr& part) {
-      if (part.op() == Op::kLt && part.operand(0).op() == Op::kVar &&
-          part.operand(0).var_id() == axis &&
-          part.operand(1).op() == Op::kConst)
-        step = std::gcd(step, part.operand(1).int_value());
+      const auto bound = AsUpperBound(part);
+      if (bound && bound->first == axis) step = std::gcd(step, bound->second);
     });
   }
   return step;

@@ -150,15 +150,6 @@ std::optional<Move> AsMove(const TensorGraph& graph, TensorId id) {
 
 namespace {
 
-// The axis and the bound of "axis < bound"; nullopt if it is something else.
-std::optional<std::pair<int, int64_t>> AsUpperBound(const Expr& condition) {
-  if (condition.op() != Op::kLt || condition.operand(0).op() != Op::kVar ||
-      condition.operand(1).op() != Op::kConst)
-    return std::nullopt;
-  return std::make_pair(condition.operand(0).var_id(),
-                        condition.operand(1).int_value());
-}
-
 // `load` is all of its source, at `begin` to `end` of `axis`.
 bool IsPart(const TensorGraph& graph, const Tensor& tensor, const Expr& load,
             int axis, int64_t begin, int64_t end) {
@@ -202,6 +193,14 @@ bool CollectParts(const TensorGraph& graph, const Tensor& tensor,
 }
 
 }  // namespace
+
+std::optional<std::pair<int, int64_t>> AsUpperBound(const Expr& condition) {
+  if (condition.op() != Op::kLt || condition.operand(0).op() != Op::kVar ||
+      condition.operand(1).op() != Op::kConst)
+    return std::nullopt;
+  return std::make_pair(condition.operand(0).var_id(),
+                        condition.operand(1).int_value());
+}
 
 std::optional<Concatenation> AsConcatenation(const TensorGraph& graph,
                                              TensorId id) {

@@ -4,7 +4,9 @@
 #ifndef TILEWRIGHT_TILEGRAPH_ANALYSIS_ACCESS_H_
 #define TILEWRIGHT_TILEGRAPH_ANALYSIS_ACCESS_H_
 
+#include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "tilegraph/ir/tensor_graph.h"
@@ -30,6 +32,9 @@ struct Move {
   std::vector<Expr> index;  // per dimension of the source, over axes of `id`
 };
 std::optional<Move> AsMove(const TensorGraph& graph, TensorId id);
+
+// The axis and the bound of "axis < bound", which where a part ends is.
+std::optional<std::pair<int, int64_t>> AsUpperBound(const Expr& condition);
 
 // `id` is whole tensors behind each other along one axis.
 struct Concatenation {

@@ -200,15 +200,15 @@ std::optional<Placed> PlacedAs(const PlanDraft& draft, TensorId part,
                                TensorId whole, int axis) {
   const Tensor& tensor = draft.graph.tensor(part);
   if (tensor.kind != TensorKind::kCompute) return std::nullopt;
+  if (draft.IsView(part) && !KeepsRuns(draft.graph.tensor(whole), axis, tensor))
+    return std::nullopt;
   Placed placed{part, {}};
   for (size_t d = 0; d < tensor.shape.size(); ++d)
     placed.index.push_back(
         Expr::Var(static_cast<int>(d), tensor.compute.axes[d].name));
   while (draft.IsView(placed.computed)) {
     std::optional<Placed> behind = BehindView(draft, placed);
-    if (!behind || draft.halos.count(behind->computed) ||
-        !KeepsRuns(draft.graph.tensor(whole), axis, tensor))
-      return std::nullopt;
+    if (!behind || draft.halos.count(behind->computed)) return std::nullopt;
     placed = *std::move(behind);
   }
   if (!MayBePlaced(draft, placed.computed, whole, axis)) return std::nullopt;

@@ -6,6 +6,9 @@
 // the longest holds all others. Nested, [[[a, b], c], d], every layer writes
 // its own part once, where the longest wants it (tilegraph/plan/plan_views.cc),
 // and nobody copies.
+//
+// Those of very many parts, as the steps of a recurrence make, are joined in
+// runs first: a kernel that chooses among thousands takes compilers minutes.
 #ifndef TILEWRIGHT_TILEGRAPH_REWRITE_NEST_CONCATENATIONS_H_
 #define TILEWRIGHT_TILEGRAPH_REWRITE_NEST_CONCATENATIONS_H_
 

@@ -51,7 +51,7 @@ absl::StatusOr<HostTensor> OpContext::NewTensor(DType dtype,
 
 const Attribute* OpContext::Find(absl::string_view name, Attribute::Type type,
                                  absl::string_view type_name) const {
-  const auto at = node_.attributes.find(std::string(name));
+  const auto at = node_.attributes.find(name);
   if (at == node_.attributes.end()) return nullptr;
   if (at->second.type != type) {
     if (status_.ok()) {
@@ -64,7 +64,7 @@ const Attribute* OpContext::Find(absl::string_view name, Attribute::Type type,
 }
 
 bool OpContext::HasAttribute(absl::string_view name) const {
-  return node_.attributes.count(std::string(name)) > 0;
+  return node_.attributes.count(name) > 0;
 }
 
 int64_t OpContext::Int(absl::string_view name, int64_t otherwise) const {
