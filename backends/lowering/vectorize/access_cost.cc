@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "backends/kernel_ir/scalar_ir.h"
+#include "backends/lowering/lanes/block_access.h"
 #include "backends/lowering/tile/tile_rewrite.h"
-#include "backends/lowering/vectorize/block_access.h"
 #include "tilegraph/expr/expr_vars.h"
 #include "tilegraph/ir/intrinsics.h"
 

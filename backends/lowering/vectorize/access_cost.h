@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "backends/kernel_ir/tile_ir.h"
+#include "backends/lowering/lanes/block_access.h"
 #include "backends/lowering/tile/kernel_ranges.h"
-#include "backends/lowering/vectorize/block_access.h"
 #include "backends/lowering/vectorize/vector_target.h"
 
 namespace tilewright::lowering {

@@ -1,41 +1,29 @@
 #include "backends/lowering/vectorize/cut_blocks.h"
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "backends/lowering/tile/kernel_ranges.h"
 #include "backends/lowering/tile/tile_rewrite.h"
 #include "backends/lowering/vectorize/access_cost.h"
-#include "tilegraph/expr/expr_vars.h"
+#include "backends/lowering/vectorize/block_plan.h"
 
 namespace tilewright::lowering {
 
 using kernel_ir::For;
 using kernel_ir::If;
 using kernel_ir::Kernel;
-using kernel_ir::Level;
 using kernel_ir::Stmt;
 using kernel_ir::TileAxis;
 using kernel_ir::TileOp;
 
 namespace {
 
-int PowerOfTwoAtLeast(int64_t n) {
-  int p = 1;
-  while (p < n) p *= 2;
-  return p;
-}
-
 class Cutter {
  public:
   Cutter(Kernel& kernel, const VectorTarget& target)
-      : kernel_(kernel),
-        target_(target),
-        ranges_(kernel),
-        costs_(kernel, ranges_, target) {}
+      : kernel_(kernel), planner_(kernel, target) {}
 
   std::vector<Stmt> Process(std::vector<Stmt> stmts) {
     std::vector<Stmt> out;
@@ -46,7 +34,7 @@ class Cutter {
         branch->then_body = Process(std::move(branch->then_body));
         branch->else_body = Process(std::move(branch->else_body));
       } else if (const std::optional<OpPlan> plan =
-                     BlockPlan(std::get<TileOp>(stmt.node))) {
+                     BlocksOf(std::get<TileOp>(stmt.node))) {
         TileOp& op = std::get<TileOp>(stmt.node);
         std::map<int, int64_t> blocks = {{op.box[plan->axis].var, plan->lanes},
                                          {op.box[plan->row].var, plan->rows}};
@@ -60,43 +48,9 @@ class Cutter {
 
  private:
   // The cheapest way to cut the box, if it has blocks and more than one.
-  std::optional<OpPlan> BlockPlan(const TileOp& op) {
-    const OpAccesses accesses(kernel_, op, target_.vector_bytes);
-    if (op.phase != TileOp::Phase::kMap ||
-        std::any_of(accesses.accesses.begin(), accesses.accesses.end(),
-                    [&](const TileAccess& a) {
-                      return kernel_.buffers[a.buffer].level ==
-                             Level::kRegisters;
-                    }))
-      return std::nullopt;
-    const int rank = static_cast<int>(op.box.size());
-    OpPlan best;
-    double least = costs_.Cost(accesses, best);
-    for (int axis = rank - 1; axis >= 0; --axis) {
-      const int64_t extent = op.box[axis].extent;
-      if (extent == 1 ||
-          std::none_of(op.index.begin(), op.index.end(), [&](const Expr& i) {
-            return Mentions(i, op.box[axis].var);
-          }))
-        continue;
-      OpPlan plan;
-      plan.axis = axis;
-      plan.lanes = static_cast<int>(
-          std::min<int64_t>(accesses.natural_lanes, PowerOfTwoAtLeast(extent)));
-      if (plan.lanes == 1) continue;
-      const double vectors_per_element =
-          static_cast<double>((extent + plan.lanes - 1) / plan.lanes) /
-          static_cast<double>(extent);
-      for (int row = -1; row < rank; ++row) {
-        plan.row = row;
-        plan.rows = row < 0 ? 1 : costs_.MaxRows(accesses, row);
-        if (row == axis || plan.rows == 0) continue;
-        const double cost = costs_.Cost(accesses, plan) * vectors_per_element;
-        if (cost >= least) continue;
-        least = cost;
-        best = plan;
-      }
-    }
+  std::optional<OpPlan> BlocksOf(const TileOp& op) {
+    if (!planner_.MapsMemory(op)) return std::nullopt;
+    const OpPlan best = planner_.Best(op).cut;
     if (best.row < 0 || (op.box[best.axis].extent <= best.lanes &&
                          op.box[best.row].extent <= best.rows))
       return std::nullopt;
@@ -155,9 +109,7 @@ class Cutter {
   }
 
   Kernel& kernel_;
-  const VectorTarget& target_;
-  const KernelRanges ranges_;
-  AccessCosts costs_;
+  BlockPlanner planner_;
 };
 
 }  // namespace

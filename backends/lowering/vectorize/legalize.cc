@@ -17,6 +17,7 @@
 #include "backends/lowering/threads/version_steps.h"
 #include "backends/lowering/tile/kernel_ranges.h"
 #include "backends/lowering/vectorize/cut_blocks.h"
+#include "backends/lowering/vectorize/decide_selects.h"
 #include "backends/lowering/vectorize/emit_threads.h"
 #include "backends/lowering/vectorize/emit_tile_op.h"
 #include "backends/lowering/vectorize/vector_plan.h"
@@ -319,6 +320,7 @@ absl::StatusOr<ScalarKernel> LegalizeIn(const Kernel& tiles,
     TW_ASSIGN_OR_RETURN(threads.plan, PlanThreads(kernel));
   }
   SwizzleRows(kernel, threads.plan.own);
+  DecideSelects(kernel, target);
   CutBlocks(kernel, target);
   const KernelRanges ranges(kernel);
   const VectorPlan plan = PlanVectors(kernel, ranges, target);

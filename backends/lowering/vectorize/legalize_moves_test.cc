@@ -338,6 +338,45 @@ class RandomMove {
   std::vector<Expr> axes_;
 };
 
+// A transposition with a border of ones above and below.
+TEST(LegalizeMoves, CutsTransposedPaddingAtItsBorders) {
+  Writer w;
+  const int x = w.Buffer("x", Level::kGlobal, Role::kInput,
+                         Layout::RowMajor({32, 16}), DType::kFloat32);
+  const int y = w.Buffer("y", Level::kGlobal, Role::kOutput,
+                         Layout::RowMajor({18, 32}), DType::kFloat32);
+  Expr m = w.Var("m"), n = w.Var("n");
+  w.kernel.body.push_back(Writer::Op(
+      TileOp::Phase::kMap, {Writer::Axis(m, 18), Writer::Axis(n, 32)}, y,
+      {m, n},
+      {Select(And(Ge(m, I(1)), Lt(m, I(17))), w.Load(x, {n, m - I(1)}),
+              Expr::Float(1, DType::kFloat32))}));
+  const ScalarKernel scalar = ExpectNoGather(w.kernel);
+  EXPECT_EQ(Count<LoadInst>(scalar), 16);
+  EXPECT_EQ(Count<ShuffleInst>(scalar), 64);
+}
+
+// Parts of 20 and 28 channels, one with its channels side by side and one with
+// its pixels, become rows: the second block of sixteen has channels of both.
+TEST(LegalizeMoves, TellsPartsOfAConcatenationApart) {
+  Writer w;
+  const int a = w.Buffer("a", Level::kGlobal, Role::kInput,
+                         Layout::RowMajor({16, 20}), DType::kFloat32);
+  const int b = w.Buffer("b", Level::kGlobal, Role::kInput,
+                         Layout::RowMajor({28, 16}), DType::kFloat32);
+  const int y = w.Buffer("y", Level::kGlobal, Role::kOutput,
+                         Layout::RowMajor({48, 16}), DType::kFloat32);
+  Expr block = w.Var("block"), c = w.Var("c"), p = w.Var("p");
+  const Expr channel = block * I(16) + c;
+  w.kernel.body.push_back(w.Loop(
+      block, 3,
+      {Writer::Op(TileOp::Phase::kMap,
+                  {Writer::Axis(c, 16), Writer::Axis(p, 16)}, y, {channel, p},
+                  {Select(Lt(channel, I(20)), w.Load(a, {p, channel}),
+                          w.Load(b, {channel - I(20), p}))})}));
+  ExpectNoGather(w.kernel);
+}
+
 TEST(LegalizeMoves, AnyMove) {
   for (uint64_t seed = 1; seed <= 1500; ++seed) {
     SCOPED_TRACE(seed);

@@ -18,7 +18,7 @@
 #include "backends/kernel_ir/builder.h"
 #include "backends/kernel_ir/tile_ir.h"
 #include "backends/lowering/vectorize/access_form.h"
-#include "backends/lowering/vectorize/block_access.h"
+#include "backends/lowering/lanes/block_access.h"
 #include "backends/lowering/vectorize/emit_tile_op.h"
 #include "backends/lowering/vectorize/prefetcher.h"
 #include "backends/lowering/vectorize/vector_plan.h"

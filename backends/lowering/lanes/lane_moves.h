@@ -4,8 +4,8 @@
 // 2^n lanes, interleaving 2^n of them), a network of log2 stages does it: each
 // stage exchanges one bit of the vector's number with one of the lane's.
 // Anything else picks each wanted vector out of its sources one after another.
-#ifndef TILEWRIGHT_BACKENDS_LOWERING_VECTORIZE_LANE_MOVES_H_
-#define TILEWRIGHT_BACKENDS_LOWERING_VECTORIZE_LANE_MOVES_H_
+#ifndef TILEWRIGHT_BACKENDS_LOWERING_LANES_LANE_MOVES_H_
+#define TILEWRIGHT_BACKENDS_LOWERING_LANES_LANE_MOVES_H_
 
 #include <cstdint>
 #include <vector>
@@ -37,4 +37,4 @@ LaneMoves PlanLaneMoves(int given, int given_lanes, int64_t element_bytes,
 
 }  // namespace tilewright::lowering
 
-#endif  // TILEWRIGHT_BACKENDS_LOWERING_VECTORIZE_LANE_MOVES_H_
+#endif  // TILEWRIGHT_BACKENDS_LOWERING_LANES_LANE_MOVES_H_

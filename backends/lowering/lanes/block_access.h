@@ -1,14 +1,14 @@
 // A block of elements, one row per position and one column per lane, read from
 // or written to memory as whole vectors wherever its elements lie side by side:
 // transposed, interleaved, with a stride, in reverse.
-#ifndef TILEWRIGHT_BACKENDS_LOWERING_VECTORIZE_BLOCK_ACCESS_H_
-#define TILEWRIGHT_BACKENDS_LOWERING_VECTORIZE_BLOCK_ACCESS_H_
+#ifndef TILEWRIGHT_BACKENDS_LOWERING_LANES_BLOCK_ACCESS_H_
+#define TILEWRIGHT_BACKENDS_LOWERING_LANES_BLOCK_ACCESS_H_
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "backends/lowering/vectorize/lane_moves.h"
+#include "backends/lowering/lanes/lane_moves.h"
 
 namespace tilewright::lowering {
 
@@ -51,4 +51,4 @@ BlockOffsets StridedBlock(int rows, int lanes, int active, int64_t row_stride,
 
 }  // namespace tilewright::lowering
 
-#endif  // TILEWRIGHT_BACKENDS_LOWERING_VECTORIZE_BLOCK_ACCESS_H_
+#endif  // TILEWRIGHT_BACKENDS_LOWERING_LANES_BLOCK_ACCESS_H_

@@ -1,4 +1,4 @@
-#include "backends/lowering/vectorize/block_access.h"
+#include "backends/lowering/lanes/block_access.h"
 
 #include <map>
 #include <set>

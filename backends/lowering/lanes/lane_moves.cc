@@ -1,11 +1,11 @@
-#include "backends/lowering/vectorize/lane_moves.h"
+#include "backends/lowering/lanes/lane_moves.h"
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
-#include "backends/lowering/vectorize/lane_network.h"
-#include "backends/lowering/vectorize/lane_steps.h"
+#include "backends/lowering/lanes/lane_network.h"
+#include "backends/lowering/lanes/lane_steps.h"
 #include "base/check.h"
 
 namespace tilewright::lowering {

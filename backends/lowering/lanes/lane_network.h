@@ -1,13 +1,13 @@
 // Lane moves that permute the bits of an address, as a network of exchanges.
 // Private to lane_moves.
-#ifndef TILEWRIGHT_BACKENDS_LOWERING_VECTORIZE_LANE_NETWORK_H_
-#define TILEWRIGHT_BACKENDS_LOWERING_VECTORIZE_LANE_NETWORK_H_
+#ifndef TILEWRIGHT_BACKENDS_LOWERING_LANES_LANE_NETWORK_H_
+#define TILEWRIGHT_BACKENDS_LOWERING_LANES_LANE_NETWORK_H_
 
 #include <cstdint>
 #include <optional>
 
-#include "backends/lowering/vectorize/lane_moves.h"
-#include "backends/lowering/vectorize/lane_steps.h"
+#include "backends/lowering/lanes/lane_moves.h"
+#include "backends/lowering/lanes/lane_steps.h"
 
 namespace tilewright::lowering {
 
@@ -18,4 +18,4 @@ std::optional<LaneMoves> PlanLaneNetwork(int given, int given_lanes,
 
 }  // namespace tilewright::lowering
 
-#endif  // TILEWRIGHT_BACKENDS_LOWERING_VECTORIZE_LANE_NETWORK_H_
+#endif  // TILEWRIGHT_BACKENDS_LOWERING_LANES_LANE_NETWORK_H_

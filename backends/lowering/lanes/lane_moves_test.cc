@@ -1,4 +1,4 @@
-#include "backends/lowering/vectorize/lane_moves.h"
+#include "backends/lowering/lanes/lane_moves.h"
 
 #include <vector>
 

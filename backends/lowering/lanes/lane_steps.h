@@ -1,11 +1,11 @@
 // Lane moves as they are planned, step by step. Private to lane_moves.
-#ifndef TILEWRIGHT_BACKENDS_LOWERING_VECTORIZE_LANE_STEPS_H_
-#define TILEWRIGHT_BACKENDS_LOWERING_VECTORIZE_LANE_STEPS_H_
+#ifndef TILEWRIGHT_BACKENDS_LOWERING_LANES_LANE_STEPS_H_
+#define TILEWRIGHT_BACKENDS_LOWERING_LANES_LANE_STEPS_H_
 
 #include <cstdint>
 #include <vector>
 
-#include "backends/lowering/vectorize/lane_moves.h"
+#include "backends/lowering/lanes/lane_moves.h"
 
 namespace tilewright::lowering {
 
@@ -32,4 +32,4 @@ class LaneSteps {
 
 }  // namespace tilewright::lowering
 
-#endif  // TILEWRIGHT_BACKENDS_LOWERING_VECTORIZE_LANE_STEPS_H_
+#endif  // TILEWRIGHT_BACKENDS_LOWERING_LANES_LANE_STEPS_H_

@@ -1,4 +1,4 @@
-#include "backends/lowering/vectorize/lane_steps.h"
+#include "backends/lowering/lanes/lane_steps.h"
 
 #include <utility>
 

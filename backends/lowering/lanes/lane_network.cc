@@ -1,4 +1,4 @@
-#include "backends/lowering/vectorize/lane_network.h"
+#include "backends/lowering/lanes/lane_network.h"
 
 #include <algorithm>
 #include <utility>
