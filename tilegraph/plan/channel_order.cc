@@ -10,6 +10,7 @@
 #include "tilegraph/analysis/families.h"
 #include "tilegraph/expr/expr_vars.h"
 #include "tilegraph/ir/compute_axes.h"
+#include "tilegraph/ir/intrinsics.h"
 #include "tilegraph/rewrite/winograd.h"
 
 namespace tilewright {
@@ -159,6 +160,26 @@ std::optional<int> ChannelsOfFilter(const PlanDraft& draft, TensorId id) {
     channels = read;
   }
   return channels;
+}
+
+std::optional<int> TermsOfProduct(const PlanDraft& draft, TensorId id) {
+  for (const TensorId consumer : draft.consumers[id]) {
+    const Tensor& tensor = draft.graph.tensor(consumer);
+    if (draft.IsView(consumer)) {
+      const auto of_view = TermsOfProduct(draft, consumer);
+      if (!of_view) continue;
+      if (const auto own =
+              DimensionAt(draft.views.at(consumer).index, *of_view))
+        return own;
+    } else if (tensor.compute.reduce_axes.size() == 1) {
+      const auto term =
+          MatchDotTerm(*tensor.compute.combiner, tensor.compute.body[0]);
+      const int terms = static_cast<int>(tensor.compute.axes.size());
+      if (term && term->a.source() == id && !IsFloat(term->a.dtype()))
+        return DimensionAt(term->a.operands(), terms);
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<int> ChannelsForWinograd(const PlanDraft& draft, TensorId id) {

@@ -43,6 +43,10 @@ std::optional<ChannelOrder> ChannelsRead(const PlanDraft& draft,
 // views: its dimension of their output channels.
 std::optional<int> ChannelsOfFilter(const PlanDraft& draft, TensorId id);
 
+// Where a product of matrices multiplies several terms of `id`, or of a view of
+// it, in one instruction (tilegraph/ir/intrinsics.h): its dimension of those.
+std::optional<int> TermsOfProduct(const PlanDraft& draft, TensorId id);
+
 // Where a Winograd input transform, which computes vectors of channels, reads
 // `id` or a view of it: its dimension of those.
 std::optional<int> ChannelsForWinograd(const PlanDraft& draft, TensorId id);

@@ -10,6 +10,7 @@
 #include "tilegraph/expr/dtype.h"
 #include "tilegraph/ir/layout_view.h"
 #include "tilegraph/plan/channel_order.h"
+#include "tilegraph/plan/layout_runs.h"
 #include "tilegraph/plan/plan_draft.h"
 #include "tilegraph/rewrite/bands.h"
 #include "tilegraph/rewrite/plain_copies.h"
@@ -73,6 +74,8 @@ class LayoutChooser {
     if (const std::optional<int> channels = ChannelsOfFilter(draft_, output.id);
         channels && output.static_shape()[*channels] >= block)
       return {SideBySide(output.static_shape(), *channels)};
+    if (const std::optional<int> terms = TermsOfProduct(draft_, output.id))
+      return {SideBySide(output.static_shape(), *terms)};
     // Copies are in the order in which they are read, those of whole pixels in
     // that in which they read; a Winograd transform wants channels together.
     if (draft_.apart.count(group.output)) {
@@ -284,40 +287,6 @@ class LayoutChooser {
     }
     if (best && RunLength(*best) <= plain_run) return std::nullopt;
     return best;
-  }
-
-  // Along which neighbours in memory are neighbours; null if there are none.
-  static const Layout::Digit* Innermost(const Layout& dense) {
-    const std::vector<Layout::Digit>& digits = dense.digits();
-    const auto digit =
-        std::find_if(digits.rbegin(), digits.rend(),
-                     [](const Layout::Digit& d) { return d.extent > 1; });
-    return digit == digits.rend() ? nullptr : &*digit;
-  }
-
-  static int64_t RunLength(const Layout& dense) {
-    const Layout::Digit* innermost = Innermost(dense);
-    return innermost != nullptr ? innermost->extent : 1;
-  }
-
-  // Whether neighbours in memory are no neighbours along their dimension, but
-  // every second, say; or so few that they fill no vector.
-  static bool EndsInShortRuns(const Layout& dense) {
-    constexpr int64_t kShortRun = 4;
-    const Layout::Digit* innermost = Innermost(dense);
-    return innermost != nullptr &&
-           (innermost->div > 1 ||
-            (innermost->extent <= kShortRun &&
-             innermost->extent < dense.shape()[innermost->dim]));
-  }
-
-  // Whether rows of the last dimension stay whole.
-  static bool EndsAsPlain(const Layout& dense) {
-    int last = static_cast<int>(dense.shape().size()) - 1;
-    while (last >= 0 && dense.shape()[last] == 1) --last;
-    const Layout::Digit* innermost = Innermost(dense);
-    return innermost == nullptr ||
-           (innermost->dim == last && innermost->extent == dense.shape()[last]);
   }
 
   bool Reads(TensorId member, TensorId input) const {

@@ -379,5 +379,21 @@ TEST(PlanLayoutsTest, AMapOfInterleavedColumnsIsPlain) {
   EXPECT_TRUE(plan.layouts.at(*graph.Find("A")).is_row_major());
 }
 
+// Pixels of an image that are rows of a product of bytes: four channels of one
+// are multiplied at a time.
+TEST(PlanLayoutsTest, BytesOfAProductHaveItsTermsSideBySide) {
+  const TensorGraph graph = Parsed(R"(
+      X: f32[1, 32, 6, 6] = placeholder
+      W: i8[32, 48] = placeholder
+      Q: u8[1, 32, 6, 6] = compute (n: 1, c: 32, h: 6, w: 6) { cast:u8(min(max(round(X[n, c, h, w]), 0.0), 255.0)) }
+      T: u8[1, 36, 32] = compute (n: 1, t: 36, c: 32) { Q[n, c, t floordiv 6, t floormod 6] }
+      P: i32[1, 36, 48] = compute (n: 1, m: 36, o: 48) reduce (k: 32) sum:i32 { cast:i32(T[n, m, k]) * cast:i32(W[k, o]) } hint matmul
+      return P
+  )");
+  const Plan plan = MakePlan(graph, {});
+  EXPECT_EQ(plan.layouts.at(*graph.Find("Q")).ToString(),
+            "(1, 32, 6, 6) [d0, d2, d3, d1]");
+}
+
 }  // namespace
 }  // namespace tilewright
