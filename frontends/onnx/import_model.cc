@@ -19,6 +19,8 @@
 #include "frontends/onnx/nodes/find_mish.h"
 #include "frontends/onnx/nodes/fold_batch_norm.h"
 #include "frontends/onnx/nodes/integer_contractions.h"
+#include "frontends/onnx/nodes/quantized_layers.h"
+#include "frontends/onnx/nodes/sink_dequantize.h"
 #include "frontends/onnx/ops/op_table.h"
 #include "frontends/onnx/schema/check_attributes.h"
 #include "frontends/onnx/schema/check_sizes.h"
@@ -153,6 +155,8 @@ absl::StatusOr<ImportedModel> ImportLoaded(onnx::ModelProto model,
   const OpTable table;
   TW_RETURN_IF_ERROR(table.CheckSupported(graph));
   TW_RETURN_IF_ERROR(CheckAttributes(graph));
+  SinkDequantize(graph);
+  UseQuantizedLayers(graph);
   UseIntegerContractions(graph);
   RemoveDeadNodes(graph);
   TW_ASSIGN_OR_RETURN(std::vector<ValueInfo> infos,

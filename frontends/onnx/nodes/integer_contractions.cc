@@ -6,11 +6,12 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "frontends/onnx/graph/known_values.h"
+#include "frontends/onnx/nodes/dequantized_operand.h"
 #include "tilegraph/expr/host_tensor.h"
 #include "tilegraph/expr/new_tensor.h"
 
@@ -18,25 +19,6 @@ namespace tilewright {
 namespace {
 
 using Constant = std::shared_ptr<const HostTensor>;
-
-bool Is8Bit(DType dtype) {
-  return dtype == DType::kInt8 || dtype == DType::kUInt8;
-}
-
-// A DequantizeLinear of 8 bits or of i32.
-struct Dequantize {
-  ValueId value;
-  ValueId zero_id;
-  Constant scale, zero;
-
-  bool one_scale() const { return scale->num_elements() == 1; }
-  float scale_of(int64_t i) const {
-    return static_cast<float>(scale->Get(one_scale() ? 0 : i).f);
-  }
-  int64_t zero_of(int64_t i) const {
-    return zero->Get(zero->num_elements() == 1 ? 0 : i).i;
-  }
-};
 
 // Weights [channel, term...] less their zero points, with all that follows from
 // them.
@@ -53,7 +35,7 @@ class Rewriter {
     std::vector<OnnxNode> nodes = std::move(graph_.nodes);
     graph_.nodes.clear();
     for (OnnxNode& node : nodes) {
-      if (!Sink(node) && !Contract(node)) Emit(std::move(node));
+      if (!Contract(node)) Emit(std::move(node));
     }
   }
 
@@ -79,64 +61,6 @@ class Rewriter {
     return output;
   }
 
-  Constant Known(const OnnxNode& node, size_t i) const {
-    if (i >= node.inputs.size() || node.inputs[i] == kNoValue) return nullptr;
-    return graph_.values[node.inputs[i]].constant;
-  }
-
-  // The quantized tensor whose dequantized form is input `i` of `node`. Scales
-  // are positive floats; zero points are known, so that the type is.
-  std::optional<Dequantize> DequantizeOf(const OnnxNode& node, size_t i) const {
-    if (i >= node.inputs.size() || node.inputs[i] == kNoValue)
-      return std::nullopt;
-    const int producer = graph_.values[node.inputs[i]].producer;
-    if (producer < 0 || !graph_.nodes[producer].Is("DequantizeLinear"))
-      return std::nullopt;
-    const OnnxNode& from = graph_.nodes[producer];
-    Dequantize result{from.inputs[0], kNoValue, Known(from, 1), Known(from, 2)};
-    if (result.scale == nullptr || result.zero == nullptr ||
-        result.scale->dtype() != DType::kFloat32 ||
-        from.Int("block_size", 0) != 0)
-      return std::nullopt;
-    result.zero_id = from.inputs[2];
-    for (int64_t c = 0; c < result.scale->num_elements(); ++c) {
-      const double scale = result.scale->Get(c).f;
-      if (!(scale > 0) || !std::isfinite(scale)) return std::nullopt;
-    }
-    return result;
-  }
-  // The dimension along which it has several scales; 0 where it has one.
-  int64_t AxisOf(const OnnxNode& node, size_t i, int64_t rank) const {
-    const OnnxNode& from = graph_.nodes[graph_.values[node.inputs[i]].producer];
-    const int64_t axis = from.Int("axis", 1);
-    return axis < 0 ? axis + rank : axis;
-  }
-
-  // max(s (q - z)) = s (max(q) - z): what picks or moves elements does so with
-  // the integers, and the result is dequantized.
-  bool Sink(const OnnxNode& node) {
-    static const auto* ops = new std::set<std::string>{
-        "MaxPool", "Flatten", "Reshape", "Squeeze", "Unsqueeze", "Transpose"};
-    if (!node.domain.empty() || ops->count(node.op) == 0 ||
-        node.outputs.size() != 1)
-      return false;
-    const std::optional<Dequantize> x = DequantizeOf(node, 0);
-    if (!x || !x->one_scale() || !Is8Bit(x->zero->dtype()) ||
-        Known(node, 0) != nullptr)
-      return false;
-    const OnnxNode& from = graph_.nodes[graph_.values[node.inputs[0]].producer];
-    OnnxNode moved = node;
-    moved.inputs[0] = x->value;
-    moved.outputs[0] = graph_.AddValue(graph_.name(node.outputs[0]) + ".q");
-    moved.is_rewritten = true;
-    OnnxNode back = from;
-    back.inputs[0] = moved.outputs[0];
-    back.outputs = node.outputs;
-    Emit(std::move(moved));
-    Emit(std::move(back));
-    return true;
-  }
-
   bool Contract(const OnnxNode& node) {
     if (node.Is("Conv")) return ContractConv(node);
     if (node.Is("MatMul") || node.Is("Gemm")) return ContractMatMul(node);
@@ -145,14 +69,15 @@ class Rewriter {
 
   // The weights of a node as [channel, term...], `channel` being the dimension
   // of the output channels.
-  std::optional<Weights> WeightsOf(const Dequantize& w, int64_t channel) const {
+  std::optional<Weights> WeightsOf(const DequantizedOperand& w,
+                                   int64_t channel) const {
     const Constant& values = graph_.values[w.value].constant;
-    if (values == nullptr || !Is8Bit(values->dtype()) ||
+    if (values == nullptr || !w.of_8_bits() ||
         values->dtype() != w.zero->dtype())
       return std::nullopt;
     const std::vector<int64_t>& shape = values->shape();
     const int64_t channels = shape[channel];
-    for (const Constant& by_channel : {w.scale, w.zero}) {
+    for (const HostTensor* by_channel : {w.scale, w.zero}) {
       if (by_channel->num_elements() != 1 &&
           by_channel->num_elements() != channels)
         return std::nullopt;
@@ -178,7 +103,7 @@ class Rewriter {
   }
 
   // Whether the sums fit in i32 whatever `x` is.
-  static bool Fits(const Weights& weights, const Dequantize& x) {
+  static bool Fits(const Weights& weights, const DequantizedOperand& x) {
     const int64_t low = x.zero->dtype() == DType::kInt8 ? -128 : 0;
     const int64_t zero = x.zero_of(0);
     const int64_t most = std::max(std::abs(low - zero), low + 255 - zero);
@@ -205,9 +130,10 @@ class Rewriter {
                                            int64_t channels) const {
     std::vector<float> bias;
     if (node.inputs.size() < 3 || node.inputs[2] == kNoValue) return bias;
-    const std::optional<Dequantize> from = DequantizeOf(node, 2);
-    const Constant values =
-        from ? graph_.values[from->value].constant : Known(node, 2);
+    const std::optional<DequantizedOperand> from =
+        DequantizedInput(graph_, node, 2);
+    const HostTensor* values = from ? graph_.values[from->value].constant.get()
+                                    : KnownInput(graph_, node, 2);
     if (values == nullptr || values->num_elements() != channels ||
         values->shape().back() != channels ||
         (!from && values->dtype() != DType::kFloat32))
@@ -223,8 +149,8 @@ class Rewriter {
   }
 
   // The sums become the node's output.
-  void Finish(const OnnxNode& node, ValueId sums, const Dequantize& x,
-              const Dequantize& w, int64_t channels,
+  void Finish(const OnnxNode& node, ValueId sums, const DequantizedOperand& x,
+              const DequantizedOperand& w, int64_t channels,
               const std::vector<float>& bias, int rank) {
     std::vector<float> scales;
     for (int64_t c = 0; c < channels; ++c)
@@ -248,15 +174,17 @@ class Rewriter {
   }
 
   bool ContractConv(const OnnxNode& node) {
-    const std::optional<Dequantize> x = DequantizeOf(node, 0);
-    const std::optional<Dequantize> w = DequantizeOf(node, 1);
-    if (!x || !w || !x->one_scale() || !Is8Bit(x->zero->dtype()) ||
-        node.Int("group", 1) != 1)
-      return false;
+    const std::optional<DequantizedOperand> x =
+        DequantizedInput(graph_, node, 0);
+    const std::optional<DequantizedOperand> w =
+        DequantizedInput(graph_, node, 1);
+    if (!x || !w || !x->one_scale() || !x->of_8_bits()) return false;
     const Constant& values = graph_.values[w->value].constant;
-    if (values == nullptr || values->shape().size() < 3) return false;
+    if (values == nullptr || values->shape().size() < 3 ||
+        (node.Int("group", 1) != 1 && values->shape()[1] != 1))
+      return false;
     const int rank = static_cast<int>(values->shape().size());
-    if (!w->one_scale() && AxisOf(node, 1, rank) != 0) return false;
+    if (!w->one_scale() && w->AxisIn(graph_, rank) != 0) return false;
     const std::optional<Weights> weights = WeightsOf(*w, 0);
     if (!weights || !Fits(*weights, *x)) return false;
     const int64_t channels = values->shape()[0];
@@ -282,13 +210,15 @@ class Rewriter {
     if (gemm && (node.Int("transA", 0) != 0 || node.Float("alpha", 1) != 1 ||
                  node.Float("beta", 1) != 1))
       return false;
-    const std::optional<Dequantize> x = DequantizeOf(node, 0);
-    const std::optional<Dequantize> w = DequantizeOf(node, 1);
-    if (!x || !w || !x->one_scale() || !Is8Bit(x->zero->dtype())) return false;
+    const std::optional<DequantizedOperand> x =
+        DequantizedInput(graph_, node, 0);
+    const std::optional<DequantizedOperand> w =
+        DequantizedInput(graph_, node, 1);
+    if (!x || !w || !x->one_scale() || !x->of_8_bits()) return false;
     const Constant& values = graph_.values[w->value].constant;
     if (values == nullptr || values->shape().size() != 2) return false;
     const int64_t channel = transposed ? 0 : 1;
-    if (!w->one_scale() && AxisOf(node, 1, 2) != channel) return false;
+    if (!w->one_scale() && w->AxisIn(graph_, 2) != channel) return false;
     const std::optional<Weights> weights = WeightsOf(*w, channel);
     if (!weights || !Fits(*weights, *x)) return false;
     const int64_t channels = values->shape()[channel];

@@ -11,13 +11,11 @@ namespace tilewright {
 // one scale and whose second is a dequantized constant with scales by output
 // channel become ConvInteger or MatMulInteger, a cast, the product with the
 // scales, and the bias. The real numbers are the same; in floats the result is
-// nearer to them, as only the last steps round. Left as they are: groups,
-// weights that less their zero points do not fit in i8, and sums that could
+// nearer to them, as only the last steps round. Left as they are: groups of
+// several channels, weights that less their zero points do not fit in i8, and sums that could
 // leave i32.
-//
-// On the way DequantizeLinear moves behind MaxPool and what only moves
-// elements, so that these work on 8 bits. Needs constants, not types: to be
-// called before shapes are inferred and constants folded.
+// Needs constants, not types: to be called before shapes are inferred and
+// constants folded.
 void UseIntegerContractions(OnnxGraph& graph);
 
 }  // namespace tilewright

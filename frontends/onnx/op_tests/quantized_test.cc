@@ -197,8 +197,8 @@ NodeBuilder Window(NodeBuilder node, const Layer& l) {
   return node;
 }
 
-// QuantizeLinear, DequantizeLinear, the layer on floats.
-ModelBuilder Dequantized(const Layer& l) {
+// QuantizeLinear, DequantizeLinear, the layer on floats, which makes `y`.
+ModelBuilder Dequantized(const Layer& l, const std::string& y = "y") {
   ModelBuilder b;
   b.Input("x", l.x_shape()).Output("y");
   b.Floats("sx", {}, {l.x_scale}).Integers("zx", l.x_type, {}, {l.x_zero});
@@ -222,7 +222,7 @@ ModelBuilder Dequantized(const Layer& l) {
     inputs.push_back("bd");
   }
   const bool gemm = l.k == 0 && !l.bias.empty();
-  Window(b.Node(l.k > 0 ? "Conv" : gemm ? "Gemm" : "MatMul", inputs, {"y"}), l);
+  Window(b.Node(l.k > 0 ? "Conv" : gemm ? "Gemm" : "MatMul", inputs, {y}), l);
   return b;
 }
 
@@ -249,6 +249,90 @@ TEST(QuantizedTest, DequantizedOperandsAreMultipliedAsIntegers) {
     });
     for (size_t i = 0; i < expected.size(); ++i)
       ASSERT_EQ(y->as<float>()[i], expected[i]) << "seed " << seed;
+  }
+}
+
+// Whether the model scales and rounds sums of integers in one step.
+bool Requantizes(const ImportedModel& model) {
+  return std::any_of(
+      model.graph.tensors().begin(), model.graph.tensors().end(),
+      [](const Tensor& tensor) { return tensor.hint.word() == "requantize"; });
+}
+
+// The layer's result through `bounds`, quantized in steps of 1/4 from `zero`.
+ModelBuilder QuantizedLayer(const Layer& l, const std::string& bounds,
+                            int64_t zero) {
+  ModelBuilder b = Dequantized(l, "f");
+  b.Floats("sy", {}, {0.25f}).Integers("zy", kUInt8, {}, {zero});
+  b.Floats("low", {}, {0})
+      .Floats("most", {}, {63.75f})
+      .Floats("less", {}, {60});
+  if (bounds == "Relu") b.Node("Relu", {"f"}, {"g"});
+  if (bounds == "most" || bounds == "less")
+    b.Node("Clip", {"f", "low", bounds}, {"g"});
+  b.Node("QuantizeLinear", {bounds.empty() ? "f" : "g", "sy", "zy"}, {"q"});
+  b.Node("DequantizeLinear", {"q", "sy", "zy"}, {"y"});
+  return b;
+}
+
+TEST(QuantizedTest, LayersBetweenIntegersRoundOnce) {
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    Random random(seed);
+    const Layer l = Draw(random);
+    const std::string bounds = std::vector<std::string>{
+        "", "Relu", "most", "less"}[random.UniformInt(0, 3)];
+    const int64_t zero = random.Bernoulli(0.5) ? 0 : random.UniformInt(1, 255);
+    ModelBuilder b = QuantizedLayer(l, bounds, zero);
+    const ImportedModel model = Import(b);
+    // 0 is the least number of the grid if its zero point is; 63.75 is the most
+    // then.
+    const bool cuts = !bounds.empty() && (zero > 0 || bounds == "less");
+    const bool gemm = l.k == 0 && !l.bias.empty();
+    EXPECT_EQ(Requantizes(model), !cuts && !gemm) << "seed " << seed;
+    EXPECT_TRUE(HasDot(model)) << "seed " << seed;
+    HostTensor x(DType::kFloat32, l.x_shape());
+    std::map<TensorId, HostTensor> values;
+    for (size_t i = 0; i < l.x.size(); ++i)
+      x.as<float>()[i] = static_cast<float>(l.x[i] - l.x_zero) * l.x_scale;
+    values.emplace(model.inputs[0].tensor, std::move(x));
+    auto interpreter = Interpreter::Create(model.graph, std::move(values), {});
+    ASSERT_TRUE(interpreter.ok());
+    const auto y = (*interpreter)->Evaluate(model.outputs[0].tensor);
+    ASSERT_TRUE(y.ok());
+    const std::vector<double> expected = l.Outputs([&](int64_t o, int64_t sum) {
+      if (!l.bias.empty()) sum += l.bias[o];
+      double f = static_cast<double>(sum) * l.x_scale * l.Scale(o);
+      if (bounds == "Relu") f = std::max(f, 0.0);
+      if (bounds == "most") f = std::clamp(f, 0.0, 63.75);
+      if (bounds == "less") f = std::clamp(f, 0.0, 60.0);
+      const double q = std::clamp(
+          std::nearbyint(f * 4) + static_cast<double>(zero), 0.0, 255.0);
+      return (q - static_cast<double>(zero)) / 4;
+    });
+    for (size_t i = 0; i < expected.size(); ++i)
+      ASSERT_EQ(y->as<float>()[i], expected[i]) << "seed " << seed;
+  }
+}
+
+// Of one channel each, as depthwise ones, whose sums are small; others have no
+// instruction for integers.
+TEST(QuantizedTest, GroupsOfOneChannelAreIntegers) {
+  for (const int64_t channels : {1, 2}) {
+    ModelBuilder b;
+    b.Input("x", {1, 2 * channels, 3, 3}, kUInt8).Output("y", {-2}, kUInt8);
+    b.Floats("s", {}, {0.5f}).Integers("z", kUInt8, {}, {3});
+    b.Integers("w", kInt8, {2, channels, 1, 1}, Numbers(2 * channels, 4));
+    b.Integers("zw", kInt8, {}, {0});
+    b.Node("DequantizeLinear", {"x", "s", "z"}, {"xd"});
+    b.Node("DequantizeLinear", {"w", "s", "zw"}, {"wd"});
+    b.Node("Conv", {"xd", "wd"}, {"f"}).Int("group", 2);
+    b.Node("QuantizeLinear", {"f", "s", "z"}, {"y"});
+    const ImportedModel model = Import(b);
+    EXPECT_EQ(Requantizes(model), channels == 1);
+    // (7 - 3) / 2 times 2, of each channel, in halves behind 3.
+    EXPECT_EQ(
+        Evaluate(model, Numbers(18 * channels, 7)),
+        std::vector<double>(18, 3.0 + 8.0 * static_cast<double>(channels)));
   }
 }
 
