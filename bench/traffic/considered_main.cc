@@ -173,7 +173,8 @@ class GroupTiles {
 
   // Predicted and simulated.
   absl::StatusOr<std::pair<double, double>> Bytes(const GroupCost& cost) {
-    const Plan fused = WithFusions(graph_, plan_, {{groups_, cost.plan, ""}});
+    const Plan fused =
+        FusionRules(graph_, plan_).WithFusions({{groups_, cost.plan, ""}});
     const Group& group =
         *std::find_if(fused.groups.begin(), fused.groups.end(),
                       [](const Group& one) { return !one.stages.empty(); });

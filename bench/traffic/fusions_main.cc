@@ -82,8 +82,9 @@ class ModelFusions {
   absl::StatusOr<std::vector<Row>> Run() {
     std::map<std::pair<bool, KernelMaker::Key>, size_t> row_of;
     std::vector<Row> rows;
+    const FusionRules rules(model_.graph, plan_);
     const auto add = [&](const Fusion& fusion, bool taken) -> absl::Status {
-      const Plan fused = WithFusions(model_.graph, plan_, {fusion});
+      const Plan fused = rules.WithFusions({fusion});
       const Group& group =
           *std::find_if(fused.groups.begin(), fused.groups.end(),
                         [](const Group& one) { return !one.stages.empty(); });
@@ -103,7 +104,6 @@ class ModelFusions {
     for (const Fusion& fusion : model_.connected.fusions)
       TW_RETURN_IF_ERROR(add(fusion, true));
     if (!options_.refused) return rows;
-    const FusionRules rules(model_.graph, plan_);
     for (const FusionDecision& decision : model_.connected.decisions) {
       if (decision.taken) continue;
       const absl::StatusOr<Group> group = rules.Fused(decision.groups);

@@ -129,8 +129,8 @@ class ModelTiles {
     std::vector<bench::KernelChain> chains;
     std::vector<Tile> made;
     for (Tile& tile : tiles) {
-      const Plan fused = WithFusions(model_.graph, plan_,
-                                     {{fusion.groups, tile.cost.plan, ""}});
+      const Plan fused =
+          rules_.WithFusions({{fusion.groups, tile.cost.plan, ""}});
       const Group& group =
           *std::find_if(fused.groups.begin(), fused.groups.end(),
                         [](const Group& one) { return !one.stages.empty(); });

@@ -237,7 +237,7 @@ Plan FusedPlan(const TensorGraph& graph, const Plan& plan,
         graph.tensor(plan.groups[decision.groups.back()].output).name, ": ",
         decision.why));
   }
-  return WithFusions(graph, annotated, connected.fusions);
+  return FusionRules(graph, annotated).WithFusions(connected.fusions);
 }
 
 }  // namespace tilewright

@@ -43,7 +43,7 @@ PlannedGroup FusionEvaluator::Planned(const PlanPart& part) const {
     return {std::shared_ptr<const Plan>(std::shared_ptr<void>(), &plan_),
             plan_.groups[part.groups[0]]};
   auto plan = std::make_shared<const Plan>(
-      WithFusions(graph_, plan_, {Fusion{part.groups, part.cost.plan, ""}}));
+      rules_.WithFusions({Fusion{part.groups, part.cost.plan, ""}}));
   const Group& group =
       *std::find_if(plan->groups.begin(), plan->groups.end(),
                     [](const Group& g) { return !g.stages.empty(); });

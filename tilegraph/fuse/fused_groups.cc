@@ -199,28 +199,25 @@ absl::StatusOr<Group> FusionRules::Fused(absl::Span<const int> groups) const {
   return fused;
 }
 
-Plan WithFusions(const TensorGraph& graph, const Plan& plan,
-                 absl::Span<const Fusion> fusions) {
-  const FusionRules rules(graph, plan);
-  const std::vector<std::vector<TensorId>>& consumers = graph.Consumers();
+Plan FusionRules::WithFusions(absl::Span<const Fusion> fusions) const {
   Plan result;
-  result.layouts = plan.layouts;
-  result.views = plan.views;
-  result.zeros = plan.zeros;
+  result.layouts = plan_.layouts;
+  result.views = plan_.views;
+  result.zeros = plan_.zeros;
   std::map<int, const Fusion*> fusion_of;
   for (const Fusion& fusion : fusions) {
     for (const int g : fusion.groups)
       TW_CHECK(fusion_of.insert({g, &fusion}).second);
   }
-  for (size_t g = 0; g < plan.groups.size(); ++g) {
+  for (size_t g = 0; g < plan_.groups.size(); ++g) {
     const auto found = fusion_of.find(static_cast<int>(g));
     if (found == fusion_of.end()) {
-      result.groups.push_back(plan.groups[g]);
+      result.groups.push_back(plan_.groups[g]);
       continue;
     }
     const Fusion& fusion = *found->second;
     if (static_cast<int>(g) != fusion.groups.back()) continue;
-    absl::StatusOr<Group> group = rules.Fused(fusion.groups);
+    absl::StatusOr<Group> group = Fused(fusion.groups);
     TW_CHECK(group.ok()) << group.status().message();
     group->tile_plan = fusion.tile_plan;
     group->why.push_back(fusion.why);
@@ -231,8 +228,8 @@ Plan WithFusions(const TensorGraph& graph, const Plan& plan,
                                     group->members.end());
     for (const TensorId member : inside) {
       if (in_memory.count(member) ||
-          (plan.views.count(member) &&
-           IsReadOutside(graph, consumers[member], member, inside)))
+          (plan_.views.count(member) &&
+           IsReadOutside(graph_, consumers_[member], member, inside)))
         continue;
       result.views.erase(member);
       const auto layout = result.layouts.find(member);

@@ -46,6 +46,9 @@ class FusionRules {
   // before the last is done.
   absl::StatusOr<Group> Fused(absl::Span<const int> groups) const;
 
+  // The plan with these fusions, which share no group. REQUIRES: each can be.
+  Plan WithFusions(absl::Span<const Fusion> fusions) const;
+
  private:
   void FindReaders(int group, const std::map<TensorId, int>& group_of);
   // Adds each of `views` to the stage that reads it, or as a stage of its own.
@@ -61,11 +64,6 @@ class FusionRules {
   std::vector<std::string> alone_;
   std::vector<bool> in_memory_;
 };
-
-// `plan` with these fusions, which share no group. REQUIRES: FusionRules allow
-// each.
-Plan WithFusions(const TensorGraph& graph, const Plan& plan,
-                 absl::Span<const Fusion> fusions);
 
 }  // namespace tilewright
 

@@ -49,8 +49,8 @@ TEST_F(FusedGroupsTest, ResidualStreamsLeaveTheGroup) {
                                      "Y");
   const Plan apart = MakePlan(graph, {});
   ASSERT_EQ(apart.groups.size(), 3u);
-  const Plan plan =
-      WithFusions(graph, apart, {Fusion{{0, 1}, {{16, 64}}, "here"}});
+  const Plan plan = FusionRules(graph, apart)
+                        .WithFusions({Fusion{{0, 1}, {{16, 64}}, "here"}});
   ASSERT_EQ(plan.groups.size(), 2u);
   EXPECT_THAT(Names(graph, plan.groups[0].side_outputs), ElementsAre("S"));
   EXPECT_EQ(plan.layouts.at(*graph.Find("S")),

@@ -64,8 +64,8 @@ absl::StatusOr<std::vector<GroupCost>> FusionEvaluator::Estimate(
 
 const std::shared_ptr<const Plan>& FusionEvaluator::FusedPlan::get() {
   if (plan_ == nullptr)
-    plan_ = std::make_shared<const Plan>(
-        WithFusions(evaluator_.graph_, evaluator_.plan_, {fusion_}));
+    plan_ =
+        std::make_shared<const Plan>(evaluator_.rules_.WithFusions({fusion_}));
   return plan_;
 }
 
