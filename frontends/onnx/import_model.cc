@@ -15,9 +15,11 @@
 #include "frontends/onnx/graph/tensor_proto.h"
 #include "frontends/onnx/infer_shapes.h"
 #include "frontends/onnx/inline_dequantize.h"
+#include "frontends/onnx/nodes/exact_products.h"
 #include "frontends/onnx/nodes/find_group_norms.h"
 #include "frontends/onnx/nodes/find_mish.h"
 #include "frontends/onnx/nodes/fold_batch_norm.h"
+#include "frontends/onnx/nodes/fold_quantize.h"
 #include "frontends/onnx/nodes/integer_contractions.h"
 #include "frontends/onnx/nodes/quantized_layers.h"
 #include "frontends/onnx/nodes/sink_dequantize.h"
@@ -155,9 +157,11 @@ absl::StatusOr<ImportedModel> ImportLoaded(onnx::ModelProto model,
   const OpTable table;
   TW_RETURN_IF_ERROR(table.CheckSupported(graph));
   TW_RETURN_IF_ERROR(CheckAttributes(graph));
+  FoldQuantize(graph);
   SinkDequantize(graph);
   UseQuantizedLayers(graph);
   UseIntegerContractions(graph);
+  UseExactProducts(graph);
   RemoveDeadNodes(graph);
   TW_ASSIGN_OR_RETURN(std::vector<ValueInfo> infos,
                       InferShapes(graph, table, options));

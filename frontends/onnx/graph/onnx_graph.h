@@ -128,6 +128,8 @@ struct OnnxGraph {
   // A value that no node makes.
   ValueId AddValue(std::string value_name,
                    std::shared_ptr<const HostTensor> constant = nullptr);
+  // Makes its outputs.
+  void AppendNode(OnnxNode node);
 };
 
 // A graph in an attribute. Its inputs are those that it has, then the values of

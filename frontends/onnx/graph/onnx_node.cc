@@ -46,6 +46,13 @@ ValueId OnnxGraph::AddValue(std::string value_name,
   return static_cast<ValueId>(values.size() - 1);
 }
 
+void OnnxGraph::AppendNode(OnnxNode node) {
+  for (const ValueId id : node.outputs) {
+    if (id != kNoValue) values[id].producer = static_cast<int>(nodes.size());
+  }
+  nodes.push_back(std::move(node));
+}
+
 int64_t OnnxGraph::opset() const {
   const auto found = opsets.find("");
   return found == opsets.end() ? 0 : found->second;

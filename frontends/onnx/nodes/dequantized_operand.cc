@@ -34,6 +34,7 @@ std::optional<DequantizedOperand> DequantizedInput(const OnnxGraph& graph,
   result.value = from.inputs[0];
   result.scale_id = from.inputs[1];
   result.zero_id = from.inputs[2];
+  result.narrow_bits = graph.values[from.inputs[2]].narrow_bits;
   result.node = producer;
   return result;
 }

@@ -18,7 +18,8 @@ struct DequantizedOperand {
   ValueId value;
   ValueId scale_id, zero_id;
   const HostTensor *scale, *zero;  // the graph's
-  int node;                        // index of the DequantizeLinear
+  int narrow_bits;  // of the zero points, and so of the integers: ElementType
+  int node;         // index of the DequantizeLinear
 
   bool one_scale() const { return scale->num_elements() == 1; }
   bool of_8_bits() const {

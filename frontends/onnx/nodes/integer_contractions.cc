@@ -35,18 +35,11 @@ class Rewriter {
     std::vector<OnnxNode> nodes = std::move(graph_.nodes);
     graph_.nodes.clear();
     for (OnnxNode& node : nodes) {
-      if (!Contract(node)) Emit(std::move(node));
+      if (!Contract(node)) graph_.AppendNode(std::move(node));
     }
   }
 
  private:
-  void Emit(OnnxNode node) {
-    for (const ValueId id : node.outputs) {
-      if (id != kNoValue)
-        graph_.values[id].producer = static_cast<int>(graph_.nodes.size());
-    }
-    graph_.nodes.push_back(std::move(node));
-  }
   ValueId AddNode(const OnnxNode& from, const char* op, const char* suffix,
                   std::vector<ValueId> inputs, ValueId output) {
     OnnxNode node;
@@ -57,7 +50,7 @@ class Rewriter {
       output = graph_.AddValue(graph_.name(from.outputs[0]) + suffix);
     node.outputs = {output};
     node.is_rewritten = true;
-    Emit(std::move(node));
+    graph_.AppendNode(std::move(node));
     return output;
   }
 
@@ -163,7 +156,7 @@ class Rewriter {
     cast.attributes["to"].type = Attribute::Type::kInt;
     cast.attributes["to"].i = 1;  // float
     const ValueId real = cast.outputs[0];
-    Emit(std::move(cast));
+    graph_.AppendNode(std::move(cast));
     const ValueId scale = AddChannels(node, ".scale", scales, rank);
     const ValueId last = node.outputs[0];
     const ValueId scaled = AddNode(node, "Mul", ".scaled", {real, scale},
@@ -199,7 +192,7 @@ class Rewriter {
         x->zero_id};
     sums.outputs = {graph_.AddValue(graph_.name(node.outputs[0]) + ".integer")};
     const ValueId result = sums.outputs[0];
-    Emit(std::move(sums));
+    graph_.AppendNode(std::move(sums));
     Finish(node, result, *x, *w, channels, *bias, rank);
     return true;
   }

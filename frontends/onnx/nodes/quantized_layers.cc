@@ -12,34 +12,20 @@
 
 #include "frontends/onnx/graph/known_values.h"
 #include "frontends/onnx/nodes/dequantized_operand.h"
+#include "frontends/onnx/nodes/quantize_grid.h"
 
 namespace tilewright {
 namespace {
 
-// One scale and a zero point of 8 bits, both known.
-struct Grid {
-  float scale;
-  int64_t zero, least, most;
-};
-
-std::optional<Grid> GridOf(const OnnxGraph& graph, const OnnxNode& quantize) {
-  const auto scale = KnownInput(graph, quantize, 1);
-  const auto zero = KnownInput(graph, quantize, 2);
-  if (scale == nullptr || zero == nullptr || scale->num_elements() != 1 ||
-      zero->num_elements() != 1 || scale->dtype() != DType::kFloat32)
-    return std::nullopt;
-  const bool is_signed = zero->dtype() == DType::kInt8;
-  const float step = static_cast<float>(scale->Get(0).f);
-  if ((!is_signed && zero->dtype() != DType::kUInt8) || !(step > 0) ||
-      !std::isfinite(step))
-    return std::nullopt;
-  const int64_t least = is_signed ? -128 : 0;
-  return Grid{step, zero->Get(0).i, least, least + 255};
+// Where QuantizeLinear puts a bound of floats before it cuts off.
+float OnGrid(const QuantizeGrid& grid, float bound) {
+  return std::nearbyint(bound / grid.scale) + static_cast<float>(grid.zero);
 }
 
-// Where a bound of floats lies on the grid.
-double OnGrid(const Grid& grid, double bound) {
-  return std::nearbyint(bound / grid.scale) + static_cast<double>(grid.zero);
+// Whether there is one number, or one for each channel.
+bool IsByChannel(const HostTensor& values, int64_t channels) {
+  return values.num_elements() == 1 ||
+         values.shape() == std::vector<int64_t>{channels};
 }
 
 class Finder {
@@ -49,8 +35,7 @@ class Finder {
 
   void Run() {
     for (OnnxNode& node : graph_.nodes) {
-      if (!node.Is("QuantizeLinear")) continue;
-      const std::optional<Grid> grid = GridOf(graph_, node);
+      const std::optional<QuantizeGrid> grid = GridOf(graph_, node);
       const OnnxNode* layer = grid ? LayerBefore(node, *grid) : nullptr;
       if (layer == nullptr) continue;
       if (std::optional<OnnxNode> whole = Whole(*layer, node))
@@ -68,7 +53,7 @@ class Finder {
 
   // The layer that nobody but `quantize` reads, or bounds that change nothing.
   const OnnxNode* LayerBefore(const OnnxNode& quantize,
-                              const Grid& grid) const {
+                              const QuantizeGrid& grid) const {
     const OnnxNode* node = OnlyReadBy(quantize);
     if (node != nullptr && IsWithin(*node, grid)) node = OnlyReadBy(*node);
     return node;
@@ -76,8 +61,8 @@ class Finder {
 
   // The number that a bound of Clip is, if it is known: `otherwise` where it is
   // left out. Exporters write nodes for them.
-  std::optional<double> Bound(const OnnxNode& clip, size_t i,
-                              double otherwise) const {
+  std::optional<float> Bound(const OnnxNode& clip, size_t i,
+                             float otherwise) const {
     if (i >= clip.inputs.size() || clip.inputs[i] == kNoValue) return otherwise;
     const HostTensor* known = KnownInput(graph_, clip, i);
     const int producer = graph_.values[clip.inputs[i]].producer;
@@ -87,15 +72,15 @@ class Finder {
       if (value != attributes.end()) known = value->second.tensor.get();
     }
     if (known == nullptr || known->num_elements() != 1 ||
-        !IsFloat(known->dtype()))
+        known->dtype() != DType::kFloat32)
       return std::nullopt;
-    return known->Get(0).f;
+    return static_cast<float>(known->Get(0).f);
   }
 
   // Whether the node only cuts off what the grid cuts off anyway.
-  bool IsWithin(const OnnxNode& node, const Grid& grid) const {
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    std::optional<double> low = 0, high = kInfinity;
+  bool IsWithin(const OnnxNode& node, const QuantizeGrid& grid) const {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    std::optional<float> low = 0, high = kInfinity;
     if (node.Is("Clip")) {
       low = Bound(node, 1, node.Float("min", -kInfinity));
       high = Bound(node, 2, node.Float("max", kInfinity));
@@ -103,8 +88,8 @@ class Finder {
       return false;
     }
     return low && high &&
-           OnGrid(grid, *low) <= static_cast<double>(grid.least) &&
-           OnGrid(grid, *high) >= static_cast<double>(grid.most);
+           OnGrid(grid, *low) <= static_cast<float>(grid.least) &&
+           OnGrid(grid, *high) >= static_cast<float>(grid.most);
   }
 
   // Both nodes, and what dequantizes their operands, as one.
@@ -114,7 +99,8 @@ class Finder {
     if (!conv && !layer.Is("MatMul")) return std::nullopt;
     const auto x = DequantizedInput(graph_, layer, 0);
     const auto w = DequantizedInput(graph_, layer, 1);
-    if (!x || !w || !x->one_scale() || !x->of_8_bits() || !w->of_8_bits())
+    if (!x || !w || !x->one_scale() || !x->of_8_bits() || !w->of_8_bits() ||
+        x->narrow_bits != 0 || w->narrow_bits != 0)
       return std::nullopt;
     const auto& weights = graph_.values[w->value].constant;
     if (weights == nullptr || weights->dtype() != w->zero->dtype())
@@ -123,13 +109,16 @@ class Finder {
     const int rank = static_cast<int>(shape.size());
     if (conv ? rank < 3 : rank != 2) return std::nullopt;
     const int channel = conv ? 0 : 1;
-    if (!w->one_scale() && w->AxisIn(graph_, rank) != channel)
+    const int64_t channels = shape[channel];
+    if (channels < 1 || !IsByChannel(*w->scale, channels) ||
+        !IsByChannel(*w->zero, channels) ||
+        (!w->one_scale() && w->AxisIn(graph_, rank) != channel))
       return std::nullopt;
     if (conv && layer.Int("group", 1) != 1 && shape[1] != 1)
       return std::nullopt;
-    const auto largest_bias = LargestBias(layer, *x, *w, shape[channel]);
+    const auto largest_bias = LargestBias(layer, *x, *w, channels);
     // The sums, of any data.
-    const int64_t terms = weights->num_elements() / shape[channel];
+    const int64_t terms = weights->num_elements() / channels;
     constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
     if (!largest_bias || terms > (kMost - *largest_bias) / (255 * 255))
       return std::nullopt;
@@ -160,7 +149,9 @@ class Finder {
     if (!bias) return std::nullopt;
     const auto& values = graph_.values[bias->value].constant;
     if (values == nullptr || values->dtype() != DType::kInt32 ||
-        values->num_elements() != channels)
+        values->shape() != std::vector<int64_t>{channels} ||
+        !IsByChannel(*bias->scale, channels) ||
+        !IsByChannel(*bias->zero, channels))
       return std::nullopt;
     int64_t largest = 0;
     for (int64_t c = 0; c < channels; ++c) {

@@ -24,19 +24,12 @@ bool PicksOrMoves(const OnnxNode& node) {
 void SinkDequantize(OnnxGraph& graph) {
   std::vector<OnnxNode> nodes = std::move(graph.nodes);
   graph.nodes.clear();
-  const auto emit = [&graph](OnnxNode node) {
-    for (const ValueId id : node.outputs) {
-      if (id != kNoValue)
-        graph.values[id].producer = static_cast<int>(graph.nodes.size());
-    }
-    graph.nodes.push_back(std::move(node));
-  };
   for (OnnxNode& node : nodes) {
     std::optional<DequantizedOperand> x;
     if (PicksOrMoves(node) && KnownInput(graph, node, 0) == nullptr)
       x = DequantizedInput(graph, node, 0);
     if (!x || !x->one_scale() || !x->of_8_bits()) {
-      emit(std::move(node));
+      graph.AppendNode(std::move(node));
       continue;
     }
     OnnxNode back = graph.nodes[x->node];
@@ -45,8 +38,8 @@ void SinkDequantize(OnnxGraph& graph) {
     node.inputs[0] = x->value;
     node.outputs = {back.inputs[0]};
     node.is_rewritten = true;
-    emit(std::move(node));
-    emit(std::move(back));
+    graph.AppendNode(std::move(node));
+    graph.AppendNode(std::move(back));
   }
 }
 

@@ -314,6 +314,47 @@ TEST(QuantizedTest, LayersBetweenIntegersRoundOnce) {
   }
 }
 
+// As models are written that were trained for 8 bits.
+TEST(QuantizedTest, WeightsThatTheModelQuantizesAreConstants) {
+  ModelBuilder b;
+  b.Input("x", {1, 2}, kUInt8).Output("y");
+  b.Floats("s", {}, {0.5f}).Integers("z", kUInt8, {}, {0});
+  b.Floats("w", {2, 2}, {1.0f, -4.0f, 0.3f, 600.0f});
+  b.Floats("sw", {2}, {0.25f, 2.0f}).Integers("zw", kInt8, {2}, {0, 0});
+  b.Node("DequantizeLinear", {"x", "s", "z"}, {"xd"});
+  b.Node("QuantizeLinear", {"w", "sw", "zw"}, {"wq"}).Int("axis", 1);
+  b.Node("DequantizeLinear", {"wq", "sw", "zw"}, {"wd"}).Int("axis", 1);
+  b.Node("MatMul", {"xd", "wd"}, {"y"});
+  const ImportedModel model = Import(b);
+  EXPECT_TRUE(HasDot(model));
+  // Columns of 1 and 0.25, and of -4 and 254.
+  EXPECT_EQ(Evaluate(model, {2, 4}), (std::vector<double>{1.5, 504}));
+}
+
+// Weights of four bits, and results of four, are no operands of QLinearMatMul.
+TEST(QuantizedTest, NarrowIntegersStayDequantized) {
+  for (const bool narrow_result : {false, true}) {
+    ModelBuilder b(21);
+    b.Input("x", {1, 2}, kUInt8).Output("y");
+    b.Floats("s", {}, {0.5f}).Integers("z", kUInt8, {}, {0});
+    const int narrow = 22;  // INT4, two to a byte: 3 and -2
+    b.Integers("w", narrow_result ? kInt8 : narrow, {2, 1},
+               narrow_result ? Numbers{3, -2} : Numbers{0xe3});
+    b.Integers("zw", narrow_result ? kInt8 : narrow, {}, {0});
+    b.Integers("zy", narrow_result ? narrow : kInt8, {}, {0});
+    b.Node("DequantizeLinear", {"x", "s", "z"}, {"xd"});
+    b.Node("DequantizeLinear", {"w", "s", "zw"}, {"wd"});
+    b.Node("MatMul", {"xd", "wd"}, {"f"});
+    b.Node("QuantizeLinear", {"f", "s", "zy"}, {"q"});
+    b.Node("DequantizeLinear", {"q", "s", "zy"}, {"y"});
+    const ImportedModel model = Import(b);
+    EXPECT_FALSE(Requantizes(model));
+    // 20 times 1.5 less 1; four bits hold no more than 7 halves.
+    EXPECT_EQ(Evaluate(model, {40, 2}),
+              std::vector<double>{narrow_result ? 3.5 : 29.0});
+  }
+}
+
 // Of one channel each, as depthwise ones, whose sums are small; others have no
 // instruction for integers.
 TEST(QuantizedTest, GroupsOfOneChannelAreIntegers) {

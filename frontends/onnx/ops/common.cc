@@ -186,14 +186,16 @@ TensorId ReduceDims(ImportContext& in, std::string name, DType dtype,
 Expr Quantized(const Expr& value, const Expr& zero, DType to, int narrow_bits) {
   Expr result = Unary(Op::kRound, value);
   if (zero) result = Binary(Op::kAdd, result, zero);
-  // Casts truncate and saturate.
-  const DType work = value.dtype();
-  // Dividing by a power of two rounds down: -128 becomes -8, 127 becomes 7.
-  const int64_t cut = narrow_bits == 0 ? 0 : 8 - narrow_bits;
-  const auto low = static_cast<double>(Lowest(to).int_value() >> cut);
-  const auto high = static_cast<double>(Highest(to).int_value() >> cut);
-  result = Binary(Op::kMax, result, Literal(work, low));
-  return CastTo(to, Binary(Op::kMin, result, Literal(work, high)));
+  if (narrow_bits != 0) {
+    // Dividing by a power of two rounds down: -128 becomes -8, 127 becomes 7.
+    const int64_t cut = 8 - narrow_bits;
+    const auto low = static_cast<double>(Lowest(to).int_value() >> cut);
+    const auto high = static_cast<double>(Highest(to).int_value() >> cut);
+    const DType work = value.dtype();
+    result = Binary(Op::kMax, result, Literal(work, low));
+    result = Binary(Op::kMin, result, Literal(work, high));
+  }
+  return CastTo(to, result);  // which saturates
 }
 
 std::vector<NamedAxis> AxesOf(const Shape& shape) {

@@ -15,6 +15,7 @@
 #include "frontends/onnx/graph/tensor_proto.h"
 #include "frontends/onnx/ops/common.h"
 #include "frontends/onnx/ops/families.h"
+#include "frontends/onnx/ops/integer_operands.h"
 
 namespace tilewright {
 namespace {
@@ -107,21 +108,29 @@ Expr Quotient(const Expr& x, const Expr& y) {
   return Binary(Op::kMul, x, Literal(x.dtype(), 1 / y.float_value()));
 }
 
+// Whether input `i` is known to be nothing but 1.
+bool IsOne(const OpContext& op, int i) {
+  const HostTensor* known = Known(op, i);
+  return known != nullptr && known->num_elements() == 1 && known->Get(0).f == 1;
+}
+
 // Output 0: the quotients of input 0 and `scale`, rounded, plus `zero` (or -1).
 void EmitQuantized(ImportContext& in, TensorId scale, TensorId zero,
                    const Scales& scales) {
   const OpContext& op = in.op();
   const DType to = op.output(0).dtype;
   const DType work = DType::kFloat32;
-  const TensorId x = in.input(0);
-  // A compute of its own: the quotient is rounded to float before it is rounded
-  // to an integer, which decides ties.
-  const TensorId scaled = in.Elementwise(
-      in.Name(0, "scaled"), work, op.shape(0), "div",
-      [&](absl::Span<const Expr> index) {
-        return Quotient(CastTo(work, in.Load(x, index)),
-                        CastTo(work, Parameter(in, scale, scales, index)));
-      });
+  TensorId scaled = in.input(0);
+  if (!IsOne(op, 1) || op.dtype(0) != work) {
+    // A compute of its own: the quotient is rounded to float before it is
+    // rounded to an integer, which decides ties.
+    scaled = in.Elementwise(
+        in.Name(0, "scaled"), work, op.shape(0), "div",
+        [&](absl::Span<const Expr> index) {
+          return Quotient(CastTo(work, in.Load(in.input(0), index)),
+                          CastTo(work, Parameter(in, scale, scales, index)));
+        });
+  }
   in.EmitElementwise(0, "quantize", [&](absl::Span<const Expr> index) {
     Expr shift;
     if (zero >= 0) shift = CastTo(work, Parameter(in, zero, scales, index));
