@@ -141,19 +141,9 @@ ImportedModel Import(ModelBuilder& builder) {
 }
 
 // The first output where the inputs are these.
-std::vector<double> Evaluate(const ImportedModel& model,
-                             const std::vector<Numbers>& inputs) {
-  std::map<TensorId, HostTensor> values;
-  for (size_t p = 0; p < inputs.size(); ++p) {
-    const Port& port = model.inputs[p];
-    HostTensor value(port.dtype, port.shape);
-    for (size_t i = 0; i < inputs[p].size(); ++i) {
-      value.Set(static_cast<int64_t>(i),
-                Scalar{static_cast<double>(inputs[p][i]), inputs[p][i]});
-    }
-    values.emplace(port.tensor, std::move(value));
-  }
-  auto interpreter = Interpreter::Create(model.graph, std::move(values), {});
+std::vector<double> EvaluateOn(const ImportedModel& model,
+                               std::map<TensorId, HostTensor> inputs) {
+  auto interpreter = Interpreter::Create(model.graph, std::move(inputs), {});
   if (!interpreter.ok()) {
     ADD_FAILURE() << interpreter.status();
     return {};
@@ -170,6 +160,32 @@ std::vector<double> Evaluate(const ImportedModel& model,
                                                : static_cast<double>(s.i));
   }
   return numbers;
+}
+
+std::vector<double> Evaluate(const ImportedModel& model,
+                             const std::vector<Numbers>& inputs) {
+  std::map<TensorId, HostTensor> values;
+  for (size_t p = 0; p < inputs.size(); ++p) {
+    const Port& port = model.inputs[p];
+    HostTensor value(port.dtype, port.shape);
+    for (size_t i = 0; i < inputs[p].size(); ++i) {
+      value.Set(static_cast<int64_t>(i),
+                Scalar{static_cast<double>(inputs[p][i]), inputs[p][i]});
+    }
+    values.emplace(port.tensor, std::move(value));
+  }
+  return EvaluateOn(model, std::move(values));
+}
+
+// Where the input is what the layer's data stand for. Scales are powers of two:
+// quantizing these gives the integers back.
+std::vector<double> EvaluateReal(const ImportedModel& model, const Layer& l) {
+  HostTensor x(DType::kFloat32, l.x_shape());
+  for (size_t i = 0; i < l.x.size(); ++i)
+    x.as<float>()[i] = static_cast<float>(l.x[i] - l.x_zero) * l.x_scale;
+  std::map<TensorId, HostTensor> values;
+  values.emplace(model.inputs[0].tensor, std::move(x));
+  return EvaluateOn(model, std::move(values));
 }
 
 std::vector<double> Evaluate(const ImportedModel& model, const Numbers& x) {
@@ -233,22 +249,13 @@ TEST(QuantizedTest, DequantizedOperandsAreMultipliedAsIntegers) {
     ModelBuilder b = Dequantized(l);
     const ImportedModel model = Import(b);
     EXPECT_TRUE(HasDot(model)) << "seed " << seed;
-    // Scales are powers of two: quantizing these gives the integers back.
-    HostTensor x(DType::kFloat32, l.x_shape());
-    std::map<TensorId, HostTensor> values;
-    for (size_t i = 0; i < l.x.size(); ++i)
-      x.as<float>()[i] = static_cast<float>(l.x[i] - l.x_zero) * l.x_scale;
-    values.emplace(model.inputs[0].tensor, std::move(x));
-    auto interpreter = Interpreter::Create(model.graph, std::move(values), {});
-    ASSERT_TRUE(interpreter.ok());
-    const auto y = (*interpreter)->Evaluate(model.outputs[0].tensor);
-    ASSERT_TRUE(y.ok());
+    const std::vector<double> y = EvaluateReal(model, l);
     const std::vector<double> expected = l.Outputs([&](int64_t o, int64_t sum) {
       if (!l.bias.empty()) sum += l.bias[o];
       return static_cast<double>(sum) * l.x_scale * l.Scale(o);
     });
     for (size_t i = 0; i < expected.size(); ++i)
-      ASSERT_EQ(y->as<float>()[i], expected[i]) << "seed " << seed;
+      ASSERT_EQ(y[i], expected[i]) << "seed " << seed;
   }
 }
 
@@ -290,15 +297,7 @@ TEST(QuantizedTest, LayersBetweenIntegersRoundOnce) {
     const bool gemm = l.k == 0 && !l.bias.empty();
     EXPECT_EQ(Requantizes(model), !cuts && !gemm) << "seed " << seed;
     EXPECT_TRUE(HasDot(model)) << "seed " << seed;
-    HostTensor x(DType::kFloat32, l.x_shape());
-    std::map<TensorId, HostTensor> values;
-    for (size_t i = 0; i < l.x.size(); ++i)
-      x.as<float>()[i] = static_cast<float>(l.x[i] - l.x_zero) * l.x_scale;
-    values.emplace(model.inputs[0].tensor, std::move(x));
-    auto interpreter = Interpreter::Create(model.graph, std::move(values), {});
-    ASSERT_TRUE(interpreter.ok());
-    const auto y = (*interpreter)->Evaluate(model.outputs[0].tensor);
-    ASSERT_TRUE(y.ok());
+    const std::vector<double> y = EvaluateReal(model, l);
     const std::vector<double> expected = l.Outputs([&](int64_t o, int64_t sum) {
       if (!l.bias.empty()) sum += l.bias[o];
       double f = static_cast<double>(sum) * l.x_scale * l.Scale(o);
@@ -310,7 +309,7 @@ TEST(QuantizedTest, LayersBetweenIntegersRoundOnce) {
       return (q - static_cast<double>(zero)) / 4;
     });
     for (size_t i = 0; i < expected.size(); ++i)
-      ASSERT_EQ(y->as<float>()[i], expected[i]) << "seed " << seed;
+      ASSERT_EQ(y[i], expected[i]) << "seed " << seed;
   }
 }
 
