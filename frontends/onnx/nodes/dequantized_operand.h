@@ -6,8 +6,9 @@
 #include <cstdint>
 #include <optional>
 
+#include "frontends/onnx/graph/narrow_integers.h"
 #include "frontends/onnx/graph/onnx_graph.h"
-#include "tilegraph/expr/dtype.h"
+#include "frontends/onnx/nodes/quantize_grid.h"
 #include "tilegraph/expr/host_tensor.h"
 
 namespace tilewright {
@@ -22,9 +23,7 @@ struct DequantizedOperand {
   int node;         // index of the DequantizeLinear
 
   bool one_scale() const { return scale->num_elements() == 1; }
-  bool of_8_bits() const {
-    return zero->dtype() == DType::kInt8 || zero->dtype() == DType::kUInt8;
-  }
+  bool of_8_bits() const { return Is8Bit(zero->dtype()); }
   float scale_of(int64_t i) const {
     return static_cast<float>(scale->Get(one_scale() ? 0 : i).f);
   }

@@ -50,8 +50,8 @@ class Finder {
           std::nextafter(near, std::numeric_limits<float>::max())}) {
       const bool same =
           std::all_of(values->all.begin(), values->all.end(), [&](float value) {
-            return Rounded(*grid, value / grid->scale) ==
-                   Rounded(*grid, value * factor);
+            return grid->Rounded(value / grid->scale) ==
+                   grid->Rounded(value * factor);
           });
       if (same) return factor;
     }
@@ -59,12 +59,6 @@ class Finder {
   }
 
  private:
-  static float Rounded(const QuantizeGrid& grid, float quotient) {
-    return std::clamp(std::nearbyint(quotient) + static_cast<float>(grid.zero),
-                      static_cast<float>(grid.least),
-                      static_cast<float>(grid.most));
-  }
-
   static bool AwayFromTies(const QuantizeGrid& grid,
                            const std::vector<float>& values) {
     return std::all_of(values.begin(), values.end(), [&](float value) {
@@ -129,7 +123,7 @@ class Finder {
         from->zero->num_elements() != 1)
       return std::nullopt;
     std::vector<double> values;
-    const int64_t least = from->zero->dtype() == DType::kInt8 ? -128 : 0;
+    const int64_t least = LeastOf(from->zero->dtype());
     for (int64_t q = least; q < least + 256; ++q) {
       values.push_back(static_cast<double>(q - from->zero_of(0)) *
                        static_cast<double>(from->scale_of(0)));

@@ -1,6 +1,5 @@
 #include "frontends/onnx/nodes/fold_quantize.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -8,6 +7,8 @@
 #include <vector>
 
 #include "frontends/onnx/graph/known_values.h"
+#include "frontends/onnx/graph/narrow_integers.h"
+#include "frontends/onnx/nodes/quantize_grid.h"
 #include "tilegraph/expr/dtype.h"
 #include "tilegraph/expr/host_tensor.h"
 
@@ -25,7 +26,7 @@ std::shared_ptr<HostTensor> Quantized(const OnnxGraph& graph,
   const HostTensor* zeros = KnownInput(graph, node, 2);
   if (x == nullptr || scales == nullptr || zeros == nullptr ||
       x->dtype() != DType::kFloat32 || scales->dtype() != DType::kFloat32 ||
-      (zeros->dtype() != DType::kInt8 && zeros->dtype() != DType::kUInt8) ||
+      !Is8Bit(zeros->dtype()) ||
       graph.values[node.inputs[2]].narrow_bits != 0 ||
       scales->num_elements() != zeros->num_elements())
     return nullptr;
@@ -39,19 +40,15 @@ std::shared_ptr<HostTensor> Quantized(const OnnxGraph& graph,
     inner = 1;
     for (int64_t d = axis + 1; d < rank; ++d) inner *= shape[d];
   }
-  const int64_t least = zeros->dtype() == DType::kInt8 ? -128 : 0;
   auto result = std::make_shared<HostTensor>(zeros->dtype(), shape);
   for (int64_t i = 0; i < x->num_elements(); ++i) {
     const int64_t step = i / inner % steps;
-    // Each is rounded as a float.
+    const QuantizeGrid grid(static_cast<float>(scales->Get(step).f),
+                            zeros->Get(step).i, zeros->dtype());
     const float whole =
-        std::nearbyint(static_cast<float>(x->Get(i).f) /
-                       static_cast<float>(scales->Get(step).f)) +
-        static_cast<float>(zeros->Get(step).i);
+        grid.Rounded(static_cast<float>(x->Get(i).f) / grid.scale);
     if (std::isnan(whole)) return nullptr;
-    result->Set(i, Scalar{0, static_cast<int64_t>(
-                                 std::clamp(whole, static_cast<float>(least),
-                                            static_cast<float>(least + 255)))});
+    result->Set(i, Scalar{0, static_cast<int64_t>(whole)});
   }
   return result;
 }

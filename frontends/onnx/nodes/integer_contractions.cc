@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "frontends/onnx/graph/known_values.h"
 #include "frontends/onnx/nodes/dequantized_operand.h"
+#include "frontends/onnx/nodes/quantize_grid.h"
 #include "tilegraph/expr/host_tensor.h"
 #include "tilegraph/expr/new_tensor.h"
 
@@ -97,7 +98,7 @@ class Rewriter {
 
   // Whether the sums fit in i32 whatever `x` is.
   static bool Fits(const Weights& weights, const DequantizedOperand& x) {
-    const int64_t low = x.zero->dtype() == DType::kInt8 ? -128 : 0;
+    const int64_t low = LeastOf(x.zero->dtype());
     const int64_t zero = x.zero_of(0);
     const int64_t most = std::max(std::abs(low - zero), low + 255 - zero);
     return weights.most_magnitude <=

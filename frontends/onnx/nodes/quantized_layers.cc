@@ -1,7 +1,6 @@
 #include "frontends/onnx/nodes/quantized_layers.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
@@ -16,11 +15,6 @@
 
 namespace tilewright {
 namespace {
-
-// Where QuantizeLinear puts a bound of floats before it cuts off.
-float OnGrid(const QuantizeGrid& grid, float bound) {
-  return std::nearbyint(bound / grid.scale) + static_cast<float>(grid.zero);
-}
 
 // Whether there is one number, or one for each channel.
 bool IsByChannel(const HostTensor& values, int64_t channels) {
@@ -88,8 +82,9 @@ class Finder {
       return false;
     }
     return low && high &&
-           OnGrid(grid, *low) <= static_cast<float>(grid.least) &&
-           OnGrid(grid, *high) >= static_cast<float>(grid.most);
+           grid.Unbounded(*low / grid.scale) <=
+               static_cast<float>(grid.least) &&
+           grid.Unbounded(*high / grid.scale) >= static_cast<float>(grid.most);
   }
 
   // Both nodes, and what dequantizes their operands, as one.

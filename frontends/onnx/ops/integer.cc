@@ -15,6 +15,7 @@
 
 #include "absl/types/span.h"
 #include "base/status_macros.h"
+#include "frontends/onnx/graph/narrow_integers.h"
 #include "frontends/onnx/graph/op_def.h"
 #include "frontends/onnx/graph/tensor_proto.h"
 #include "frontends/onnx/ops/common.h"

@@ -1,15 +1,12 @@
 #include "frontends/onnx/ops/integer_operands.h"
 
 #include "absl/strings/str_cat.h"
+#include "frontends/onnx/graph/narrow_integers.h"
 #include "frontends/onnx/graph/tensor_proto.h"
 #include "frontends/onnx/ops/common.h"
 #include "tilegraph/expr/new_tensor.h"
 
 namespace tilewright {
-
-bool Is8Bit(DType dtype) {
-  return dtype == DType::kInt8 || dtype == DType::kUInt8;
-}
 
 const HostTensor* Known(const OpContext& op, int i) {
   return op.has_input(i) ? op.input(i).constant.get() : nullptr;

@@ -19,7 +19,6 @@ struct Operand {
   int zero;
 };
 
-bool Is8Bit(DType dtype);
 // The constant that input `i` is; null if it is none.
 const HostTensor* Known(const OpContext& op, int i);
 
