@@ -198,6 +198,34 @@ void ExpectFma(const Backend& backend) {
   ExpectSameAsInterpreter(backend, runs);
 }
 
+// Bytes that say which of a table's: a kernel for each number of lanes.
+void ExpectTables(const Backend& backend) {
+  TW_ASSERT_OK_AND_ASSIGN(const auto codegen, backend.codegen());
+  std::vector<Run> runs;
+  for (const int lanes : {1, 5, 16, 96, 160}) {
+    ScalarBuilder b(absl::StrCat("permute_x", lanes));
+    Random random(17);
+    std::vector<std::string> args = {
+        SomeBytes(DType::kUInt8, kElements, random),
+        SomeBytes(DType::kInt8, kernel_ir::kPermuteBytes, random),
+        Pattern(kElements)};
+    const int x = b.AddArgument("x", DType::kUInt8, Role::kInput, kElements);
+    const int table = b.AddArgument("table", DType::kInt8, Role::kConstant,
+                                    kernel_ir::kPermuteBytes);
+    const int out =
+        b.AddArgument("out", DType::kInt8, Role::kOutput, kElements);
+    const Reg values =
+        b.Load(table, kernel_ir::kNoReg, 0, kernel_ir::kPermuteBytes);
+    const Reg i = b.BeginFor(0, kElements, lanes);
+    b.Store(out, i, 0, b.Permute(b.Load(x, i, 0, lanes), values));
+    b.EndFor();
+    runs.push_back({std::move(b).Finish(), args});
+  }
+  if (absl::IsUnimplemented(codegen->Emit({runs[0].kernel}).status()))
+    GTEST_SKIP() << "no instruction reads tables";
+  ExpectSameAsInterpreter(backend, runs);
+}
+
 // x * y + z is rounded twice: nobody contracts it.
 void ExpectNoContraction(const Backend& backend) {
   std::vector<Run> runs;
@@ -355,6 +383,7 @@ std::vector<Case> ArithmeticCases() {
   cases.push_back({"LanesAreExtractedInsertedAndSplat", ExpectLanes});
   cases.push_back({"LanesOfTwoVectorsAreShuffled", ExpectShuffles});
   cases.push_back({"FmaRoundsOnce", ExpectFma});
+  cases.push_back({"TablesOfBytesAreRead", ExpectTables});
   cases.push_back({"MultiplyAndAddRoundTwice", ExpectNoContraction});
   return cases;
 }

@@ -216,6 +216,10 @@ void KernelPrinter::One(const LookupInst& n) {
   Define(n.dst, Call("tw_lookup", {source, {table}}), "t");
 }
 
+void KernelPrinter::One(const PermuteInst& n) {
+  Define(n.dst, Call("tw_permute", {Use(n.source), Use(n.table)}), "t");
+}
+
 void KernelPrinter::One(const DotInst& n) {
   Define(n.dst, Call("tw_dot", {Use(n.acc), Use(n.a), Use(n.b)}), "t");
 }

@@ -71,6 +71,7 @@ class KernelPrinter {
   void One(const kernel_ir::FmaInst& n);
   void One(const kernel_ir::ScaleInst& n);
   void One(const kernel_ir::LookupInst& n);
+  void One(const kernel_ir::PermuteInst& n);
   void One(const kernel_ir::DotInst& n);
   void One(const kernel_ir::LaneInst& n);
   void One(const kernel_ir::InsertInst& n);

@@ -191,6 +191,16 @@ Reg ScalarBuilder::Lookup(Reg source, std::vector<float> values) {
                 });
 }
 
+Reg ScalarBuilder::Permute(Reg source, Reg table) {
+  TW_CHECK(type(source).dtype == DType::kUInt8);
+  TW_CHECK_EQ(type(table).lanes, kPermuteBytes);
+  return Shared(absl::StrCat("p", source, ":", table),
+                !AnyVariable({source, table}), type(table).dtype,
+                type(source).lanes, [&](Reg dst) {
+                  return PermuteInst{dst, source, table};
+                });
+}
+
 Reg ScalarBuilder::Splat(Reg source, int lanes) {
   TW_CHECK_EQ(type(source).lanes, 1);
   if (lanes == 1) return source;

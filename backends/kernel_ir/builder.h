@@ -66,6 +66,7 @@ class ScalarBuilder {
   Reg Fma(Reg a, Reg b, Reg c);  // a * b + c, one rounding; float only
   Reg Scale(Reg a, Reg n);       // a * 2^floor(n), one rounding; float only
   Reg Lookup(Reg source, std::vector<float> values);  // see LookupInst
+  Reg Permute(Reg source, Reg table);                 // see PermuteInst
   Reg Splat(Reg source, int lanes);
   Reg Lane(Reg source, int lane);
   Reg Insert(Reg source, int lane, Reg value);

@@ -193,6 +193,9 @@ struct ChangeLister {
       std::rotate(l.values.begin(), l.values.begin() + 1, l.values.end());
     }));
   }
+  void operator()(const PermuteInst&) const {
+    out.push_back({"permute dropped", nullptr});
+  }
   void operator()(const DotInst&) const {
     out.push_back({"dot dropped", nullptr});
   }

@@ -13,6 +13,7 @@ std::vector<Reg> AllReads(const SplatInst& n) { return {n.source}; }
 std::vector<Reg> AllReads(const FmaInst& n) { return {n.a, n.b, n.c}; }
 std::vector<Reg> AllReads(const ScaleInst& n) { return {n.a, n.n}; }
 std::vector<Reg> AllReads(const LookupInst& n) { return {n.source}; }
+std::vector<Reg> AllReads(const PermuteInst& n) { return {n.source, n.table}; }
 std::vector<Reg> AllReads(const DotInst& n) { return {n.acc, n.a, n.b}; }
 std::vector<Reg> AllReads(const LaneInst& n) { return {n.source}; }
 std::vector<Reg> AllReads(const InsertInst& n) { return {n.source, n.value}; }

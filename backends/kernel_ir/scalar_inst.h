@@ -20,7 +20,8 @@ namespace tilewright::kernel_ir {
 
 using Reg = int;
 inline constexpr Reg kNoReg = -1;
-inline constexpr int kLookupValues = 16;  // of a LookupInst
+inline constexpr int kLookupValues = 16;   // of a LookupInst
+inline constexpr int kPermuteBytes = 256;  // of a PermuteInst
 
 struct RegType {
   DType dtype;
@@ -62,6 +63,11 @@ struct ScaleInst {  // dst = a * 2^floor(n) with one rounding; floats
 struct LookupInst {
   Reg dst, source;
   std::vector<float> values;
+};
+// Lane i of dst = lane source[i] of the table: bytes (u8 or i8), 256 of them,
+// at bytes (u8). What a function of a byte is read with.
+struct PermuteInst {
+  Reg dst, source, table;
 };
 // dst = acc + sums of short groups of products (tilegraph/ir/intrinsics.h):
 // lane i adds a[g] * b[i * group + g] over g. The dtype of `a` tells which: u8
@@ -193,10 +199,10 @@ struct IfInst {
 
 struct Inst {
   std::variant<OpInst, ConstInst, CopyInst, SplatInst, FmaInst, ScaleInst,
-               LookupInst, DotInst, LaneInst, InsertInst, ShuffleInst,
-               BitcastInst, AnyInst, LoadInst, StoreInst, PrefetchInst,
-               BarrierInst, ExchangeInst, AsyncCopyInst, CommitInst, WaitInst,
-               ForInst, IfInst>
+               LookupInst, PermuteInst, DotInst, LaneInst, InsertInst,
+               ShuffleInst, BitcastInst, AnyInst, LoadInst, StoreInst,
+               PrefetchInst, BarrierInst, ExchangeInst, AsyncCopyInst,
+               CommitInst, WaitInst, ForInst, IfInst>
       node;
 };
 

@@ -30,6 +30,7 @@ using internal::LaneStep;
 using internal::LookupStep;
 using internal::Memory;
 using internal::NextStep;
+using internal::PermuteStep;
 using internal::ShuffleStep;
 using internal::SplatStep;
 using internal::WriteIndex;
@@ -143,6 +144,13 @@ class Compiler {
     c.lanes = k_.regs[n.dst].lanes;
     c.aux = kLookupValues;
   }
+  void One(const PermuteInst& n) {
+    Code& c = Emit(PermuteStep);
+    c.dst = At(n.dst);
+    c.a = At(n.source);
+    c.c = At(n.table);
+    c.lanes = k_.regs[n.dst].lanes;
+  }
   void One(const DotInst& n) {
     const DotIntrinsic& dot = *DotOf(k_.regs[n.a].dtype);
     Code& c = Emit(IsFloat(dot.acc) ? DotFloatStep : DotIntStep);
@@ -216,15 +224,15 @@ class Compiler {
     c.scalar_mask = n.mask != kNoReg && k_.regs[n.mask].lanes == 1;
   }
   void One(const LoadInst& n) {
-    Code& c = Emit(internal::LoadStepFor(Narrow(n.buffer, n.dst),
-                                         k_.has_threads()));
+    Code& c =
+        Emit(internal::LoadStepFor(Narrow(n.buffer, n.dst), k_.has_threads()));
     Place(c, n, n.dst);
     c.dst = At(n.dst);
     c.a = At(n.other);
   }
   void One(const StoreInst& n) {
-    Code& c = Emit(internal::StoreStepFor(Narrow(n.buffer, n.value),
-                                          k_.has_threads()));
+    Code& c = Emit(
+        internal::StoreStepFor(Narrow(n.buffer, n.value), k_.has_threads()));
     Place(c, n, n.value);
     c.a = At(n.value);
   }
@@ -237,8 +245,7 @@ class Compiler {
     c.b = At(n.lane);
     c.aux = n.lane_xor;
     c.imm = SizeBytes(k_.regs[n.dst].dtype) * k_.regs[n.dst].lanes;
-    c.operand_dtype =
-        n.lane == kNoReg ? DType::kInt64 : k_.regs[n.lane].dtype;
+    c.operand_dtype = n.lane == kNoReg ? DType::kInt64 : k_.regs[n.lane].dtype;
   }
   void One(const AsyncCopyInst& n) {
     const auto place = [&](Code& c, int buffer, Reg offset, int64_t constant) {

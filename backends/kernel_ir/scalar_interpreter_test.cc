@@ -2,12 +2,15 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "backends/kernel_ir/builder.h"
 #include "backends/kernel_ir/interpreter.h"
 #include "backends/kernel_ir/scalar_ir.h"
 #include "base/status_matchers.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tilegraph/expr/host_tensor.h"
 #include "tilegraph/interpret/interpreter.h"
@@ -58,6 +61,29 @@ TEST(ScalarInterpreterTest, ShufflesTakeLanesOfBothSources) {
   TW_ASSERT_OK(InterpretScalarKernel(kernel, absl::MakeSpan(args), 0, 1));
   EXPECT_EQ(Values<int16_t>(args[1]),
             (std::vector<int16_t>{17, 10, 15, 15, 12, 11}));
+}
+
+TEST(ScalarInterpreterTest, BytesSayWhichOfATable) {
+  ScalarBuilder b("permute");
+  const int x = b.AddArgument("x", DType::kUInt8, Role::kInput, 3);
+  const int t = b.AddArgument("t", DType::kInt8, Role::kInput, kPermuteBytes);
+  const int y = b.AddArgument("y", DType::kInt8, Role::kOutput, 3);
+  const Reg table = b.Load(t, kNoReg, 0, kPermuteBytes);
+  b.Store(y, kNoReg, 0, b.Permute(b.Load(x, kNoReg, 0, 3), table));
+  ScalarKernel kernel = std::move(b).Finish();
+  std::vector<int8_t> values(kPermuteBytes);
+  values[0] = 5, values[130] = -7, values[255] = 100;
+  std::vector<std::string> args = {Bytes<uint8_t>({255, 0, 130}), Bytes(values),
+                                   Bytes<int8_t>({0, 0, 0})};
+  TW_ASSERT_OK(InterpretScalarKernel(kernel, absl::MakeSpan(args), 0, 1));
+  EXPECT_EQ(Values<int8_t>(args[2]), (std::vector<int8_t>{100, 5, -7}));
+  for (Inst& inst : kernel.body) {
+    if (auto* permute = std::get_if<PermuteInst>(&inst.node))
+      std::swap(permute->source, permute->table);
+  }
+  EXPECT_THAT(VerifyScalarKernel(kernel),
+              StatusIs(absl::StatusCode::kInternal,
+                       ::testing::HasSubstr("permute of u8x3 by i8x256")));
 }
 
 TEST(ScalarInterpreterTest, AVariableMayBeShuffledIntoItself) {

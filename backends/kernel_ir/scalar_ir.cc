@@ -118,6 +118,10 @@ class Printer {
     Line(depth, absl::StrCat(Define(n.dst), "lookup ", R(n.source), " in ",
                              absl::StrJoin(n.values, " ")));
   }
+  void One(const PermuteInst& n, int depth) {
+    Line(depth, absl::StrCat(Define(n.dst), "permute ", R(n.table), " by ",
+                             R(n.source)));
+  }
   void One(const DotInst& n, int depth) {
     Line(depth, absl::StrCat(Define(n.dst), R(n.acc), " + dot ", R(n.a), ", ",
                              R(n.b)));
@@ -160,10 +164,10 @@ class Printer {
   }
   void One(const BarrierInst&, int depth) { Line(depth, "barrier"); }
   void One(const ExchangeInst& n, int depth) {
-    Line(depth, absl::StrCat(Define(n.dst), "exchange ", R(n.source),
-                             n.lane == kNoReg
-                                 ? absl::StrCat(" xor ", n.lane_xor)
-                                 : absl::StrCat(" lane ", R(n.lane))));
+    Line(depth,
+         absl::StrCat(Define(n.dst), "exchange ", R(n.source),
+                      n.lane == kNoReg ? absl::StrCat(" xor ", n.lane_xor)
+                                       : absl::StrCat(" lane ", R(n.lane))));
   }
   void One(const AsyncCopyInst& n, int depth) {
     Line(depth, absl::StrCat("copy x", n.lanes, " ",

@@ -69,6 +69,14 @@ const Code* LookupStep(Machine& m, const Code* c) {
   return c + 1;
 }
 
+const Code* PermuteStep(Machine& m, const Code* c) {
+  for (int i = 0; i < c->lanes; ++i) {
+    const auto byte = static_cast<unsigned char>(m.regs[c->a + i]);
+    m.regs[c->dst + i] = m.regs[c->c + byte];
+  }
+  return c + 1;
+}
+
 const Code* AnyStep(Machine& m, const Code* c) {
   bool any = false;
   for (int i = 0; i < c->lanes; ++i) any = any || m.regs[c->a + i] != 0;

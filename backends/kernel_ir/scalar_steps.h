@@ -23,6 +23,8 @@ const Code* InsertStep(Machine& m, const Code* c);
 const Code* ShuffleStep(Machine& m, const Code* c);
 // c: a table of aux f32, a power of two; a: f32, whose low bits say which.
 const Code* LookupStep(Machine& m, const Code* c);
+// c: a table of bytes; a: bytes, which say which.
+const Code* PermuteStep(Machine& m, const Code* c);
 const Code* AnyStep(Machine& m, const Code* c);
 
 // dst, c: accumulators; a, b: operands; aux: terms of a group.

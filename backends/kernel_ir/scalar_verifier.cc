@@ -3,9 +3,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "backends/kernel_ir/instruction_faults.h"
 #include "backends/kernel_ir/scalar_ir.h"
 #include "backends/kernel_ir/uniformity.h"
-#include "backends/kernel_ir/verify_copy.h"
 #include "backends/kernel_ir/verify_declarations.h"
 #include "base/status_macros.h"
 
@@ -16,13 +16,6 @@ namespace {
 template <typename T>
 std::string Spell(T named) {
   return std::string(Name(named));
-}
-
-// Operands of an operation; 0 if it may not stand in an OpInst.
-int Arity(Op op) {
-  if (op == Op::kConst || op == Op::kVar || op == Op::kLoad) return 0;
-  if (op == Op::kSelect) return 3;
-  return op >= Op::kAdd ? 2 : 1;
 }
 
 bool IsComparison(Op op) { return op >= Op::kEq && op <= Op::kGe; }
@@ -36,11 +29,9 @@ class Verifier {
     set_.assign(k_.regs.size(), false);
     assigned_.assign(k_.regs.size(), false);
     TW_RETURN_IF_ERROR(DefineIndex(k_.task, "task"));
-    if (k_.has_threads())
-      TW_RETURN_IF_ERROR(DefineIndex(k_.thread, "thread"));
+    if (k_.has_threads()) TW_RETURN_IF_ERROR(DefineIndex(k_.thread, "thread"));
     TW_RETURN_IF_ERROR(Body(k_.body));
-    return k_.has_threads() ? internal::VerifyUniformity(k_)
-                            : absl::OkStatus();
+    return k_.has_threads() ? internal::VerifyUniformity(k_) : absl::OkStatus();
   }
 
  private:
@@ -59,12 +50,23 @@ class Verifier {
     return reg >= 0 && reg < static_cast<Reg>(k_.regs.size());
   }
 
+  // Whether it is right by itself.
+  template <typename T>
+  absl::Status Alone(const T& inst) const {
+    const std::string fault = internal::FaultOf(k_, inst);
+    return fault.empty() ? absl::OkStatus() : Fault(fault);
+  }
+
   absl::Status Use(Reg reg) const {
     if (!Exists(reg))
       return Fault(absl::StrCat("register ", reg, " does not exist"));
     if (!set_[reg])
       return Fault(
           absl::StrCat("register ", R(reg), " may be read before it is set"));
+    return absl::OkStatus();
+  }
+  absl::Status Use(const std::vector<Reg>& regs) const {
+    for (const Reg reg : regs) TW_RETURN_IF_ERROR(Use(reg));
     return absl::OkStatus();
   }
   absl::Status Define(Reg reg, DType dtype, int lanes) {
@@ -112,27 +114,10 @@ class Verifier {
   }
 
   absl::Status One(const OpInst& n) {
-    const int arity = Arity(n.op);
-    if (arity == 0 || static_cast<int>(n.operands.size()) != arity) {
-      return Fault(
-          absl::StrCat(Spell(n.op), " with ", n.operands.size(), " operands"));
-    }
-    for (Reg r : n.operands) TW_RETURN_IF_ERROR(Use(r));
+    TW_RETURN_IF_ERROR(Use(n.operands));
     if (!Exists(n.dst)) return Fault("no destination");
+    TW_RETURN_IF_ERROR(Alone(n));
     const RegType& last = k_.regs[n.operands.back()];
-    for (size_t i = 0; i < n.operands.size(); ++i) {
-      const RegType& type = k_.regs[n.operands[i]];
-      const DType want =
-          n.op == Op::kSelect && i == 0 ? DType::kBool : last.dtype;
-      if (type.lanes != last.lanes || type.dtype != want) {
-        return Fault(absl::StrCat(Spell(n.op), " of ", T(n.operands[i]),
-                                  " and ", T(n.operands.back())));
-      }
-    }
-    const bool logic = n.op == Op::kNot || n.op == Op::kAnd ||
-                       n.op == Op::kOr || n.op == Op::kXor;
-    if (logic && IsFloat(last.dtype))
-      return Fault(absl::StrCat(Spell(n.op), " of ", T(n.operands.back())));
     DType dtype = last.dtype;
     if (n.op == Op::kCast) dtype = k_.regs[n.dst].dtype;
     if (IsComparison(n.op) || n.op == Op::kIsNan) dtype = DType::kBool;
@@ -166,8 +151,7 @@ class Verifier {
     return Define(n.dst, k_.regs[n.a].dtype, k_.regs[n.a].lanes);
   }
   absl::Status One(const ScaleInst& n) {
-    TW_RETURN_IF_ERROR(Use(n.a));
-    TW_RETURN_IF_ERROR(Use(n.n));
+    TW_RETURN_IF_ERROR(Use({n.a, n.n}));
     const RegType& a = k_.regs[n.a];
     const RegType& exponent = k_.regs[n.n];
     if (a.dtype != exponent.dtype || a.lanes != exponent.lanes ||
@@ -183,8 +167,13 @@ class Verifier {
                                 n.values.size(), " values"));
     return Define(n.dst, source.dtype, source.lanes);
   }
+  absl::Status One(const PermuteInst& n) {
+    TW_RETURN_IF_ERROR(Use({n.source, n.table}));
+    TW_RETURN_IF_ERROR(Alone(n));
+    return Define(n.dst, k_.regs[n.table].dtype, k_.regs[n.source].lanes);
+  }
   absl::Status One(const DotInst& n) {
-    for (Reg r : {n.acc, n.a, n.b}) TW_RETURN_IF_ERROR(Use(r));
+    TW_RETURN_IF_ERROR(Use({n.acc, n.a, n.b}));
     const DotIntrinsic* dot = DotOf(k_.regs[n.a].dtype);
     const int lanes = k_.regs[n.acc].lanes;
     if (dot == nullptr || k_.regs[n.acc].dtype != dot->acc ||
@@ -204,8 +193,7 @@ class Verifier {
     return Define(n.dst, k_.regs[n.source].dtype, 1);
   }
   absl::Status One(const InsertInst& n) {
-    TW_RETURN_IF_ERROR(Use(n.source));
-    TW_RETURN_IF_ERROR(Use(n.value));
+    TW_RETURN_IF_ERROR(Use({n.source, n.value}));
     if (n.lane < 0 || n.lane >= k_.regs[n.source].lanes)
       return Fault(absl::StrCat("lane ", n.lane, " of ", T(n.source)));
     if (k_.regs[n.value].lanes != 1 ||
@@ -216,8 +204,7 @@ class Verifier {
     return Define(n.dst, k_.regs[n.source].dtype, k_.regs[n.source].lanes);
   }
   absl::Status One(const ShuffleInst& n) {
-    TW_RETURN_IF_ERROR(Use(n.a));
-    TW_RETURN_IF_ERROR(Use(n.b));
+    TW_RETURN_IF_ERROR(Use({n.a, n.b}));
     const RegType& a = k_.regs[n.a];
     const RegType& b = k_.regs[n.b];
     if (a.dtype != b.dtype || a.lanes != b.lanes || a.lanes < 2)
@@ -337,8 +324,7 @@ class Verifier {
       if (offset != kNoReg) TW_RETURN_IF_ERROR(Index(offset));
     }
     if (n.mask != kNoReg) TW_RETURN_IF_ERROR(Use(n.mask));
-    const std::string fault = internal::FaultOf(k_, n);
-    return fault.empty() ? absl::OkStatus() : Fault(fault);
+    return Alone(n);
   }
   absl::Status One(const WaitInst& n) const {
     return n.pending >= 0 && n.pending <= kMostPending

@@ -30,7 +30,7 @@ const std::vector<ClassDefinition>& Definitions() {
       {"x86-64-v4",
        {"avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl", "evex512"}},
       {"x86-64-v4-vnni", {"avx512vnni"}},
-      {"x86-64-v4-bf16", {"avx512bf16"}},
+      {"x86-64-v4-bf16", {"avx512bf16", "avx512vbmi"}},
       {"x86-64-v4-amx", {"amx-bf16", "amx-int8", "amx-tile"}},
   };
   return *definitions;
@@ -70,6 +70,7 @@ constexpr FeatureBit kFeatureBits[] = {
     {"avx512cd", 7, 0, kEbx, 28, kZmm},
     {"avx512dq", 7, 0, kEbx, 17, kZmm},
     {"avx512f", 7, 0, kEbx, 16, kZmm},
+    {"avx512vbmi", 7, 0, kEcx, 1, kZmm},
     {"avx512vl", 7, 0, kEbx, 31, kZmm},
     {"avx512vnni", 7, 0, kEcx, 11, kZmm},
     {"bmi", 7, 0, kEbx, 3, 0},
@@ -165,6 +166,11 @@ absl::StatusOr<std::string> BestCpuClass(const std::vector<std::string>& have) {
     }
   }
   return best;
+}
+
+bool HasFeature(const DeviceSpec& spec, std::string_view feature) {
+  return std::any_of(spec.features().begin(), spec.features().end(),
+                     [&](const std::string& name) { return name == feature; });
 }
 
 }  // namespace tilewright

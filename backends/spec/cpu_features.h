@@ -8,13 +8,15 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "backends/spec/device_spec.pb.h"
 
 namespace tilewright {
 
 // The classes kernels are built for, smallest first: "x86-64-v2", "x86-64-v3",
 // "x86-64-v4" (the levels of the x86-64 psABI), "x86-64-v4-vnni" (v4 with
-// AVX512_VNNI), "x86-64-v4-bf16" (and AVX512_BF16), "x86-64-v4-amx" (and AMX).
-// Each includes the ones before it.
+// AVX512_VNNI), "x86-64-v4-bf16" (and AVX512_BF16
+// and AVX512_VBMI: Zen 4 and Sapphire Rapids, not Cooper Lake), "x86-64-v4-amx"
+// (and AMX). Each includes the ones before it.
 const std::vector<std::string>& CpuClasses();
 
 // Features of a class in LLVM's spelling, sorted. InvalidArgument lists the
@@ -33,6 +35,9 @@ absl::StatusOr<std::vector<std::string>> MissingCpuFeatures(
 // The largest class all of whose features are in `have`. Unimplemented, naming
 // what lacks, if even the smallest is not.
 absl::StatusOr<std::string> BestCpuClass(const std::vector<std::string>& have);
+
+// Whether the machine of `spec` has it.
+bool HasFeature(const DeviceSpec& spec, std::string_view feature);
 
 }  // namespace tilewright
 

@@ -127,6 +127,14 @@ class Machine {
                          {registers_[n.source][i]}, table);
     });
   }
+  absl::Status Run(const PermuteInst& n) {
+    return EachLane(n.dst, [&](int i) {
+      std::vector<Term> operands = {registers_[n.source][i]};
+      operands.insert(operands.end(), registers_[n.table].begin(),
+                      registers_[n.table].end());
+      return terms_.Make(TermKind::kPermute, type(n.dst).dtype, operands);
+    });
+  }
   absl::Status Run(const DotInst& n) {
     const int group = DotOf(type(n.a).dtype)->group;
     return EachLane(n.dst, [&](int i) {

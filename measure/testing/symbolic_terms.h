@@ -26,6 +26,7 @@ enum class TermKind : uint8_t {
   kFma,  // a · b + c, rounded once
   kScale,
   kLookup,
+  kPermute,  // byte, then the table
   kBitcast,
   kStored,    // rounded to a narrower dtype, as memory keeps it
   kDot,       // acc, then pairs of factors

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "backends/spec/cpu_features.h"
 #include "tilegraph/analysis/access.h"
 #include "tilegraph/expr/expr_vars.h"
 
@@ -29,11 +30,6 @@ bool IndexesAlone(const Expr& load, int var) {
                      [&](const Expr& index) {
                        return index.op() == Op::kVar && index.var_id() == var;
                      });
-}
-
-bool Has(const DeviceSpec& spec, std::string_view feature) {
-  return std::any_of(spec.features().begin(), spec.features().end(),
-                     [&](const std::string& name) { return name == feature; });
 }
 
 }  // namespace
@@ -65,7 +61,7 @@ std::optional<DotChoice> ChooseDot(const Workload& workload,
   // No instruction broadcasts the shared operand by itself: it is loaded ahead
   // of its use. Without VNNI there are even and odd bytes of both operands, and
   // a product.
-  const bool whole = dot.a != DType::kUInt8 || Has(spec, "avx512vnni");
+  const bool whole = dot.a != DType::kUInt8 || HasFeature(spec, "avx512vnni");
   return DotChoice{
       &dot, {var - spatial, dot.group}, whole ? 1 : 2, whole ? 4 : 5};
 }

@@ -81,6 +81,7 @@ class CpuCodegen : public Codegen {
     vectors.vector_bytes = static_cast<int>(spec_.unit().vector_bytes());
     vectors.registers = static_cast<int>(spec_.unit().vector_registers());
     vectors.fma = spec_.unit().fma();
+    vectors.permutes_bytes = target_.permute;
     for (const MatrixUnit& unit : spec_.unit().matrix_units())
       vectors.intrinsics.push_back(unit.name());
     lowering::StreamOptions stream;

@@ -152,6 +152,17 @@ TW_FN Vec<float, n> tw_lookup(const Vec<float, n>& v, const float* table) {
   TW_LANES(n, r.lane[i] = tw_lookup(v.lane[i], table));
   return r;
 }
+// The table's element at each byte.
+template <typename T, int bytes>
+TW_FN T tw_permute(u8 byte, const Vec<T, bytes>& table) {
+  return table.lane[byte];
+}
+template <typename T, int n, int bytes>
+TW_FN Vec<T, n> tw_permute(const Vec<u8, n>& v, const Vec<T, bytes>& table) {
+  Vec<T, n> r;
+  TW_LANES(n, r.lane[i] = table.lane[v.lane[i]]);
+  return r;
+}
 // acc plus sums of groups of products: lane i adds a[g] * b[i * group + g].
 // Elements of u16 are the bits of bf16.
 template <typename T>

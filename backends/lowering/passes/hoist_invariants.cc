@@ -128,6 +128,8 @@ class Hoister {
       pure = {n->dst, {n->a, n->n}};
     if (const auto* n = std::get_if<LookupInst>(&inst.node))
       pure = {n->dst, {n->source}};
+    if (const auto* n = std::get_if<PermuteInst>(&inst.node))
+      pure = {n->dst, {n->source, n->table}};
     if (const auto* n = std::get_if<LaneInst>(&inst.node))
       pure = {n->dst, {n->source}};
     if (const auto* n = std::get_if<InsertInst>(&inst.node))

@@ -38,6 +38,7 @@ ScalarKernel ExpectSame(const Kernel& kernel, LegalizeReport* report) {
   for (int bytes : {4, 16, 32, 64}) {
     VectorTarget target;
     target.vector_bytes = bytes;
+    target.permutes_bytes = bytes == 64;
     absl::StatusOr<ScalarKernel> scalar = Legalize(kernel, target, report);
     TW_EXPECT_OK(scalar.status()) << kernel.ToString();
     if (!scalar.ok()) continue;

@@ -7,6 +7,7 @@
 #include "backends/kernel_ir/scalar_ir.h"
 #include "backends/lowering/lanes/block_access.h"
 #include "backends/lowering/tile/tile_rewrite.h"
+#include "backends/lowering/vectorize/byte_table.h"
 #include "tilegraph/expr/expr_vars.h"
 #include "tilegraph/ir/intrinsics.h"
 
@@ -17,6 +18,9 @@ using kernel_ir::TileAxis;
 using kernel_ir::TileOp;
 
 namespace {
+
+// Vector operations that read a table of bytes.
+constexpr double kPermutes = 4;
 
 bool MentionedIn(const std::vector<Expr>& conditions, int var) {
   return std::any_of(conditions.begin(), conditions.end(),
@@ -132,6 +136,9 @@ double AccessCosts::Cost(const OpAccesses& op, const TileAccess& access,
     index.push_back(SplitLane(i, axis.var, plan.lanes, ranges_));
   }
   if (!varies) return 1;
+  if (target_.permutes_bytes &&
+      ByteOfTable(kernel_, access.buffer, access.index))
+    return kPermutes;
   const LinearForm offset =
       ToLinear(kernel_.buffers[access.buffer].layout.Offset(index), ranges);
   const int lane_var = ranges_.lane_var();

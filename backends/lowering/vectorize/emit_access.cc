@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "backends/lowering/tile/tile_rewrite.h"
+#include "backends/lowering/vectorize/byte_table.h"
 #include "backends/lowering/vectorize/tile_op_emitter.h"
 #include "base/check.h"
 #include "tilegraph/expr/expr_vars.h"
@@ -163,11 +164,29 @@ Reg OpEmitter::LoadValue(const Expr& load, Reg mask, Reg other) {
   if (!MayChange(load.source())) {
     value = LoadWithinVector(load, mask);
     if (value == kNoReg) value = LoadFromBlock(load, mask);
+    if (value == kNoReg) value = LoadAtByte(load, mask);
     if (value == kNoReg) value = LoadLanes(load, mask);
   }
   if (value == kNoReg) value = Gather(load, mask);
   return other == kNoReg || mask == kNoReg ? value
                                            : b_.Select(mask, value, other);
+}
+
+// kNoReg unless a byte of each lane says which of a table's it is.
+Reg OpEmitter::LoadAtByte(const Expr& load, Reg mask) {
+  const std::optional<Expr> byte =
+      c_.target.permutes_bytes
+          ? ByteOfTable(c_.kernel, load.source(), load.operands())
+          : std::nullopt;
+  if (!byte) return kNoReg;
+  const Reg outer = mask_;
+  mask_ = mask;
+  const Reg source = Value(*byte);
+  mask_ = outer;
+  if (b_.type(source).lanes != lanes_) return kNoReg;
+  const Reg table = b_.Load(c_.memory[load.source()], kNoReg, 0,
+                            kernel_ir::kPermuteBytes, 0, kNoReg, kNoReg);
+  return b_.Permute(source, table);
 }
 
 // Lane by lane.

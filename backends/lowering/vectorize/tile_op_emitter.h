@@ -17,8 +17,8 @@
 #include "absl/types/span.h"
 #include "backends/kernel_ir/builder.h"
 #include "backends/kernel_ir/tile_ir.h"
-#include "backends/lowering/vectorize/access_form.h"
 #include "backends/lowering/lanes/block_access.h"
+#include "backends/lowering/vectorize/access_form.h"
 #include "backends/lowering/vectorize/emit_tile_op.h"
 #include "backends/lowering/vectorize/prefetcher.h"
 #include "backends/lowering/vectorize/vector_plan.h"
@@ -161,11 +161,11 @@ class OpEmitter {
   // asked for, or nobody.
   bool MayChange(int buffer) const {
     const kernel_ir::Buffer& b = c_.kernel.buffers[buffer];
-    return c_.kernel.threads > 0 &&
-           (b.level == kernel_ir::Level::kScratch ||
-            b.role == kernel_ir::Role::kOutput);
+    return c_.kernel.threads > 0 && (b.level == kernel_ir::Level::kScratch ||
+                                     b.role == kernel_ir::Role::kOutput);
   }
   Reg LoadValue(const Expr& load, Reg mask, Reg other);
+  Reg LoadAtByte(const Expr& load, Reg mask);
   Reg Gather(const Expr& load, Reg mask);
 
   // --- Blocks: vectors that are not contiguous, or not alone.

@@ -21,6 +21,7 @@ struct VectorTarget {
   // share, it brings the next one closer. 0: none.
   int64_t prefetch_above_bytes = 0;
   bool fma = true;
+  bool permutes_bytes = false;  // reads tables of 256 bytes at bytes
   int unroll_reduce =
       4;  // unroll hint for serial loops directly around an update
   // Names of tilegraph/ir/intrinsics.h that the target has; operations that ask

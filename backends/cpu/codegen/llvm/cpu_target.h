@@ -35,6 +35,10 @@ class SpecialInstructions {
   // number of lanes. REQUIRES: CpuTarget::lookup, 16 values.
   virtual llvm::Value* Lookup(llvm::IRBuilderBase& b, llvm::Value* source,
                               absl::Span<const float> values) const = 0;
+  // table[source[i]] for each lane i: bytes, any number of lanes. REQUIRES:
+  // CpuTarget::permute, 256 lanes of the table.
+  virtual llvm::Value* Permute(llvm::IRBuilderBase& b, llvm::Value* source,
+                               llvm::Value* table) const = 0;
   // DotInst of backends/kernel_ir/scalar_inst.h, or null.
   virtual llvm::Value* Dot(llvm::IRBuilderBase& b, const DotIntrinsic& dot,
                            llvm::Value* acc, llvm::Value* x,
@@ -54,9 +58,10 @@ struct CpuTarget {
   int vector_bytes = 0;
   int vector_registers = 0;
   bool fma = false;
-  bool half_conversions = false;  // fp16 to and from f32
-  bool scale = false;             // SpecialInstructions::Scale
-  bool lookup = false;            // SpecialInstructions::Lookup
+  bool half_conversions = false;   // fp16 to and from f32
+  bool scale = false;              // SpecialInstructions::Scale
+  bool lookup = false;             // SpecialInstructions::Lookup
+  bool permute = false;            // SpecialInstructions::Permute
   void (*initialize)() = nullptr;  // LLVM's back end; called once or more
   std::shared_ptr<const SpecialInstructions> instructions;
 };

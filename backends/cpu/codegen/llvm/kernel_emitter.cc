@@ -199,6 +199,16 @@ class KernelEmitter {
     Set(n.dst, target_.instructions->Lookup(b_, Get(n.source), n.values));
     return absl::OkStatus();
   }
+  absl::Status One(const PermuteInst& n) {
+    if (!target_.permute) {
+      return absl::UnimplementedError(
+          absl::StrCat("kernel ", kernel_.name, ": ", target_.cpu_class,
+                       " permutes no bytes: legalize with "
+                       "VectorTarget::permutes_bytes = false"));
+    }
+    Set(n.dst, target_.instructions->Permute(b_, Get(n.source), Get(n.table)));
+    return absl::OkStatus();
+  }
   absl::Status One(const DotInst& n) {
     Set(n.dst, EmitDot(b_, target_, *DotOf(kernel_.regs[n.a].dtype), Get(n.acc),
                        Get(n.a), Get(n.b)));

@@ -3,6 +3,7 @@
 #include "backends/cpu/codegen/x86/dot.h"
 #include "backends/cpu/codegen/x86/extreme.h"
 #include "backends/cpu/codegen/x86/lookup.h"
+#include "backends/cpu/codegen/x86/permute.h"
 #include "backends/cpu/codegen/x86/scale.h"
 #include "llvm/IR/IntrinsicsX86.h"
 
@@ -28,6 +29,9 @@ class Instructions : public SpecialInstructions {
   Value* Lookup(IRBuilderBase& b, Value* source,
                 absl::Span<const float> values) const override {
     return EmitLookup(b, source, values);
+  }
+  Value* Permute(IRBuilderBase& b, Value* source, Value* table) const override {
+    return EmitPermute(b, source, table);
   }
   Value* Dot(IRBuilderBase& b, const DotIntrinsic& dot, Value* acc, Value* x,
              Value* y) const override {

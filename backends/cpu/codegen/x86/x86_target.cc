@@ -66,6 +66,7 @@ absl::StatusOr<CpuTarget> X86TargetOf(const DeviceSpec& spec) {
   target.half_conversions = Has(features, "f16c");
   target.scale = Has(features, "avx512f") && Has(features, "avx512vl");
   target.lookup = Has(features, "avx512f");
+  target.permute = Has(features, "avx512vbmi");
   const int widest = Has(features, "avx512f") ? 64
                      : Has(features, "avx2")  ? 32
                                               : 16;
