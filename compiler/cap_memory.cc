@@ -8,8 +8,8 @@
 #include "base/status_macros.h"
 #include "tilegraph/analysis/access.h"
 #include "tilegraph/expr/simplify.h"
-#include "tilegraph/rewrite/bands.h"
-#include "tilegraph/rewrite/choose_bands.h"
+#include "tilegraph/rewrite/bands/bands.h"
+#include "tilegraph/rewrite/bands/choose_bands.h"
 
 namespace tilewright {
 namespace {

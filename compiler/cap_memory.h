@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "frontends/onnx/import_model.h"
 #include "tilegraph/plan/plan.h"
-#include "tilegraph/rewrite/box_copy.h"
+#include "tilegraph/rewrite/bands/box_copy.h"
 
 namespace tilewright {
 
@@ -21,7 +21,7 @@ struct CapOptions {
   bool operator_by_operator = false;
 };
 
-// `model` in bands (tilegraph/rewrite/choose_bands.h). Errors as of
+// `model` in bands (tilegraph/rewrite/bands/choose_bands.h). Errors as of
 // ChooseBands.
 absl::StatusOr<ImportedModel> CapMemory(const ImportedModel& model,
                                         const CapOptions& options);

@@ -12,7 +12,7 @@
 #include "compiler/zero_fill.h"
 #include "tilegraph/ir/arena.h"
 #include "tilegraph/plan/memory_of.h"
-#include "tilegraph/rewrite/bands.h"
+#include "tilegraph/rewrite/bands/bands.h"
 #include "tilegraph/rewrite/winograd.h"
 
 namespace tilewright {

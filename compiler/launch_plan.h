@@ -9,7 +9,7 @@
 
 #include "runtime/format/program.pb.h"
 #include "tilegraph/plan/plan.h"
-#include "tilegraph/rewrite/box_copy.h"
+#include "tilegraph/rewrite/bands/box_copy.h"
 
 namespace tilewright {
 

@@ -4,12 +4,14 @@
 #include <utility>
 #include <vector>
 
+#include "backends/spec/cpu_features.h"
 #include "base/parallel_for.h"
 #include "tilegraph/gpu/gpu_tiling.h"
 #include "tilegraph/gpu/hardware/gpu_levels.h"
 #include "tilegraph/gpu/term_slices.h"
 #include "tilegraph/ir/graph_rewrite.h"
 #include "tilegraph/rewrite/bf16_contractions.h"
+#include "tilegraph/rewrite/byte_tables.h"
 #include "tilegraph/rewrite/channel_sums.h"
 #include "tilegraph/rewrite/nest_concatenations.h"
 #include "tilegraph/rewrite/pixel_sums.h"
@@ -31,6 +33,13 @@ constexpr double kLeastGain = 1.15;
 // (sketch/rules/shared/reduce_loops.h): UNet's of 1024 still err as little as
 // direct ones.
 constexpr int64_t kMostChannels = 1024;
+
+// Operations that a table of bytes must replace. Where no instruction reads it,
+// each lane takes about as long as five operations on all of them.
+int LeastTabulated(const DeviceSpec& spec) {
+  if (HasFeature(spec, "avx512vbmi")) return 10;
+  return static_cast<int>(5 * spec.unit().vector_bytes() / sizeof(float));
+}
 
 bool Allows(const std::vector<std::string>& allow, const char* name) {
   return std::find(allow.begin(), allow.end(), name) != allow.end();
@@ -124,6 +133,9 @@ ImportedModel RewriteModel(const ImportedModel& imported,
     RewriteForGpu(spec, model);
     return std::move(model).Result();
   }
+  model.Apply([&](const TensorGraph& graph) {
+    return TabulateFunctionsOfBytes(graph, LeastTabulated(spec));
+  });
   // Dot products take bf16 as it is.
   std::vector<DType> narrow = {DType::kFloat16};
   if (!MultipliesBf16(spec)) narrow.push_back(DType::kBFloat16);

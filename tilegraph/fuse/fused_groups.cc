@@ -10,7 +10,7 @@
 #include "base/status_macros.h"
 #include "tilegraph/analysis/access.h"
 #include "tilegraph/ir/layout_view.h"
-#include "tilegraph/rewrite/bands.h"
+#include "tilegraph/rewrite/bands/bands.h"
 #include "tilegraph/rewrite/winograd.h"
 
 namespace tilewright {

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "tilegraph/analysis/row_space.h"
 #include "tilegraph/ir/layout_view.h"
-#include "tilegraph/rewrite/bands.h"
+#include "tilegraph/rewrite/bands/bands.h"
 
 namespace tilewright {
 namespace {

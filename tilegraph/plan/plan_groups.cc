@@ -7,7 +7,7 @@
 #include "tilegraph/ir/operations.h"
 #include "tilegraph/plan/plan_draft.h"
 #include "tilegraph/plan/row_groups.h"
-#include "tilegraph/rewrite/bands.h"
+#include "tilegraph/rewrite/bands/bands.h"
 #include "tilegraph/rewrite/plain_copies.h"
 
 namespace tilewright {

@@ -12,7 +12,7 @@
 #include "tilegraph/plan/channel_order.h"
 #include "tilegraph/plan/layout_runs.h"
 #include "tilegraph/plan/plan_draft.h"
-#include "tilegraph/rewrite/bands.h"
+#include "tilegraph/rewrite/bands/bands.h"
 #include "tilegraph/rewrite/plain_copies.h"
 
 namespace tilewright {

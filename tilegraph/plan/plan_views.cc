@@ -5,7 +5,7 @@
 #include "tilegraph/analysis/access.h"
 #include "tilegraph/expr/simplify.h"
 #include "tilegraph/plan/plan_draft.h"
-#include "tilegraph/rewrite/bands.h"
+#include "tilegraph/rewrite/bands/bands.h"
 
 namespace tilewright {
 namespace {

@@ -11,7 +11,7 @@
 #include "tilegraph/analysis/access.h"
 #include "tilegraph/analysis/axis_groups.h"
 #include "tilegraph/analysis/families.h"
-#include "tilegraph/rewrite/bands.h"
+#include "tilegraph/rewrite/bands/bands.h"
 
 namespace tilewright {
 namespace {

@@ -1,4 +1,4 @@
-#include "tilegraph/rewrite/bands.h"
+#include "tilegraph/rewrite/bands/bands.h"
 
 #include <algorithm>
 #include <map>

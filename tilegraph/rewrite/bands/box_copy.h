@@ -1,8 +1,8 @@
 // A box of elements from one layout to another as plain copies of memory:
 // nested loops around one run. What moves between host and device is such a
 // copy.
-#ifndef TILEWRIGHT_TILEGRAPH_REWRITE_BOX_COPY_H_
-#define TILEWRIGHT_TILEGRAPH_REWRITE_BOX_COPY_H_
+#ifndef TILEWRIGHT_TILEGRAPH_REWRITE_BANDS_BOX_COPY_H_
+#define TILEWRIGHT_TILEGRAPH_REWRITE_BANDS_BOX_COPY_H_
 
 #include <cstdint>
 #include <optional>
@@ -35,4 +35,4 @@ std::optional<BoxCopy> CopyOfBox(const Layout& from,
 
 }  // namespace tilewright
 
-#endif  // TILEWRIGHT_TILEGRAPH_REWRITE_BOX_COPY_H_
+#endif  // TILEWRIGHT_TILEGRAPH_REWRITE_BANDS_BOX_COPY_H_

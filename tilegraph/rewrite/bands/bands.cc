@@ -1,4 +1,4 @@
-#include "tilegraph/rewrite/bands.h"
+#include "tilegraph/rewrite/bands/bands.h"
 
 #include <functional>
 #include <map>
@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "tilegraph/expr/simplify.h"
-#include "tilegraph/rewrite/band_boxes.h"
+#include "tilegraph/rewrite/bands/band_boxes.h"
 
 namespace tilewright {
 namespace {

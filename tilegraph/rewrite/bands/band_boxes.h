@@ -1,7 +1,7 @@
 // The boxes of tensors that one band of a part computes and reads. Internal to
 // bands.
-#ifndef TILEWRIGHT_TILEGRAPH_REWRITE_BAND_BOXES_H_
-#define TILEWRIGHT_TILEGRAPH_REWRITE_BAND_BOXES_H_
+#ifndef TILEWRIGHT_TILEGRAPH_REWRITE_BANDS_BAND_BOXES_H_
+#define TILEWRIGHT_TILEGRAPH_REWRITE_BANDS_BAND_BOXES_H_
 
 #include <cstdint>
 #include <map>
@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "tilegraph/ir/tensor_graph.h"
-#include "tilegraph/rewrite/bands.h"
+#include "tilegraph/rewrite/bands/bands.h"
 
 namespace tilewright {
 
@@ -38,4 +38,4 @@ absl::StatusOr<std::map<TensorId, Box>> BoxesOf(const TensorGraph& graph,
 
 }  // namespace tilewright
 
-#endif  // TILEWRIGHT_TILEGRAPH_REWRITE_BAND_BOXES_H_
+#endif  // TILEWRIGHT_TILEGRAPH_REWRITE_BANDS_BAND_BOXES_H_

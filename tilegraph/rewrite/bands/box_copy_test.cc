@@ -1,4 +1,4 @@
-#include "tilegraph/rewrite/box_copy.h"
+#include "tilegraph/rewrite/bands/box_copy.h"
 
 #include <functional>
 #include <optional>

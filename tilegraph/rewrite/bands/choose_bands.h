@@ -2,15 +2,15 @@
 // how large ones: the outermost level of the tile-graph, with whole tensors on
 // the host (Welder, OSDI 2023, section 3.1; design: planning.md,
 // "--level-cap").
-#ifndef TILEWRIGHT_TILEGRAPH_REWRITE_CHOOSE_BANDS_H_
-#define TILEWRIGHT_TILEGRAPH_REWRITE_CHOOSE_BANDS_H_
+#ifndef TILEWRIGHT_TILEGRAPH_REWRITE_BANDS_CHOOSE_BANDS_H_
+#define TILEWRIGHT_TILEGRAPH_REWRITE_BANDS_CHOOSE_BANDS_H_
 
 #include <cstdint>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "tilegraph/ir/tensor_graph.h"
-#include "tilegraph/rewrite/bands.h"
+#include "tilegraph/rewrite/bands/bands.h"
 
 namespace tilewright {
 
@@ -39,4 +39,4 @@ absl::StatusOr<BandPlan> ChooseBands(const TensorGraph& graph,
 
 }  // namespace tilewright
 
-#endif  // TILEWRIGHT_TILEGRAPH_REWRITE_CHOOSE_BANDS_H_
+#endif  // TILEWRIGHT_TILEGRAPH_REWRITE_BANDS_CHOOSE_BANDS_H_

@@ -12,8 +12,8 @@
 //   C2.out0 = C2.0                                       role kBandOut
 //   ... the next band ...
 //   C2 = the C2.out behind each other; with one band, C2 is its kBandOut
-#ifndef TILEWRIGHT_TILEGRAPH_REWRITE_BANDS_H_
-#define TILEWRIGHT_TILEGRAPH_REWRITE_BANDS_H_
+#ifndef TILEWRIGHT_TILEGRAPH_REWRITE_BANDS_BANDS_H_
+#define TILEWRIGHT_TILEGRAPH_REWRITE_BANDS_BANDS_H_
 
 #include <cstdint>
 #include <vector>
@@ -57,4 +57,4 @@ absl::StatusOr<BandedCost> CostOfBands(const TensorGraph& graph,
 
 }  // namespace tilewright
 
-#endif  // TILEWRIGHT_TILEGRAPH_REWRITE_BANDS_H_
+#endif  // TILEWRIGHT_TILEGRAPH_REWRITE_BANDS_BANDS_H_

@@ -1,4 +1,4 @@
-#include "tilegraph/rewrite/choose_bands.h"
+#include "tilegraph/rewrite/bands/choose_bands.h"
 
 #include <algorithm>
 #include <vector>

@@ -7,8 +7,8 @@
 #include "base/status_macros.h"
 #include "tilegraph/analysis/access.h"
 #include "tilegraph/ir/arena.h"
-#include "tilegraph/rewrite/band_boxes.h"
-#include "tilegraph/rewrite/bands.h"
+#include "tilegraph/rewrite/bands/band_boxes.h"
+#include "tilegraph/rewrite/bands/bands.h"
 
 namespace tilewright {
 namespace {

@@ -1,4 +1,4 @@
-#include "tilegraph/rewrite/band_boxes.h"
+#include "tilegraph/rewrite/bands/band_boxes.h"
 
 #include <algorithm>
 #include <optional>
