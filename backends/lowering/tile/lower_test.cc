@@ -307,6 +307,34 @@ TEST(LowerTest, BordersOfOneStageLeaveRoomForOthers) {
   }
 }
 
+// Columns of which the last tile is narrow, and taps of which it reads fewer.
+TEST(LowerTest, TapsAreCutAtTheEndOfANarrowTile) {
+  constexpr int64_t kTile = 10, kWidth = 2 * kTile + 6, kTaps = 3;
+  TreeWriter w;
+  const int a = w.Buffer("a", MemLevel::kGlobal, {1, kTaps}),
+            b = w.Buffer("b", MemLevel::kGlobal, {kTaps, kWidth}),
+            y = w.Buffer("y", MemLevel::kGlobal, {1, kWidth});
+  const Expr n0 = w.Open("n0", 3), k = w.Open("k", kTaps),
+             n1 = w.Open("n1", kTile, LoopKind::kTile);
+  const Expr n = n0 * I(kTile) + n1;
+  w.Add(Product(a, b, y, 1, kWidth, kTaps, {I(0), n, k},
+                {Lt(n, I(kWidth)), Lt(n + k, I(kWidth + 1))}));
+  TW_ASSERT_OK_AND_ASSIGN(Kernel kernel, BuildTileKernel(w.Finish(), "k"));
+  const auto result = [&] {
+    std::vector<std::string> args = {Bytes(Values(kTaps, 1)),
+                                     Bytes(Values(kTaps * kWidth, 2)),
+                                     std::string(kWidth * 4, '\xff')};
+    TW_EXPECT_OK(InterpretTileKernel(kernel, absl::MakeSpan(args)));
+    return args[2];
+  };
+  const std::string want = result();
+  SimplifyTileKernel(kernel);
+  PartitionTails(kernel);
+  SimplifyTileKernel(kernel);
+  EXPECT_EQ(CountPredicates(kernel), 0) << kernel.ToString();
+  EXPECT_EQ(result(), want) << kernel.ToString();
+}
+
 // Init stands before the outermost reduce loop, over the spatial loops inside
 // it.
 TEST(LowerTest, InitHasANestOfItsOwn) {

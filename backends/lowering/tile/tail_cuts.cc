@@ -43,7 +43,12 @@ std::vector<int64_t> TailCuts::Of(int var, Range range,
 std::vector<int64_t> TailCuts::OfLoop(const For& loop) {
   const Range range = {0, loop.extent - 1};
   std::set<int64_t> cuts;
-  ForEachOpInScope(loop.body, [&](const TileOp& op) {
+  ForEachOpInScope(loop.body, [&](TileOp op) {
+    // A box that other conditions bound, as that of a last tile, decides
+    // earlier.
+    if (!SimplifyOp(op, scope_)) return;
+    for (const TileAxis& axis : op.box)
+      scope_.Set(axis.var, {0, axis.extent - 1});
     for (const Expr& condition : Conjuncts(op.predicate)) {
       const bool boxes = std::any_of(
           op.box.begin(), op.box.end(),

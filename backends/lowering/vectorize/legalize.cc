@@ -16,6 +16,7 @@
 #include "backends/lowering/threads/thread_plan.h"
 #include "backends/lowering/threads/version_steps.h"
 #include "backends/lowering/tile/kernel_ranges.h"
+#include "backends/lowering/vectorize/branch_selects.h"
 #include "backends/lowering/vectorize/cut_blocks.h"
 #include "backends/lowering/vectorize/decide_selects.h"
 #include "backends/lowering/vectorize/emit_threads.h"
@@ -320,6 +321,7 @@ absl::StatusOr<ScalarKernel> LegalizeIn(const Kernel& tiles,
     TW_ASSIGN_OR_RETURN(threads.plan, PlanThreads(kernel));
   }
   SwizzleRows(kernel, threads.plan.own);
+  BranchOnSelects(kernel, target);
   DecideSelects(kernel, target);
   CutBlocks(kernel, target);
   const KernelRanges ranges(kernel);
