@@ -22,6 +22,9 @@ namespace {
 // last bits of a function.
 constexpr double kFromTies = 3e-4;
 
+// Activations and concatenations in a row, behind the bytes.
+constexpr int kMostNodes = 4;
+
 // What the numbers at a place of a model can be.
 struct Values {
   std::vector<float> all;
@@ -36,8 +39,8 @@ class Finder {
   // to be as good.
   std::optional<float> FactorFor(const OnnxNode& quantize) const {
     const std::optional<QuantizeGrid> grid = GridOf(graph_, quantize);
-    if (!grid || quantize.inputs[0] == kNoValue) return std::nullopt;
-    const std::optional<Values> values = ValuesAt(quantize.inputs[0]);
+    if (!grid) return std::nullopt;
+    const std::optional<Values> values = ValuesOf(quantize, 0, kMostNodes);
     if (!values) return std::nullopt;
     const float near = 1 / grid->scale;
     if (!std::isfinite(near)) return std::nullopt;
@@ -73,32 +76,55 @@ class Finder {
     return producer < 0 ? nullptr : &graph_.nodes[producer];
   }
 
-  // Of what a node computes of bytes.
-  std::optional<Values> ValuesAt(ValueId value) const {
-    const OnnxNode* node = ProducerOf(value);
-    if (node == nullptr) return std::nullopt;
-    Values result;
-    if (node->Is("Relu") || node->Is("Sigmoid")) {
-      const bool relu = node->Is("Relu");
-      result.exact = relu;
-      if (const auto x = OfBytes(*node, 0)) {
-        for (const double one : *x) {
-          result.all.push_back(static_cast<float>(
-              relu ? std::max(one, 0.0) : 1 / (1 + std::exp(-one))));
-        }
-        return result;
-      }
-      if (!relu || node->inputs[0] == kNoValue) return std::nullopt;
-      std::optional<Values> x = ValuesAt(node->inputs[0]);
-      if (x) {
-        for (float& one : x->all) one = std::max(one, 0.0f);
-      }
-      return x;
+  // All that input `i` of a node can be: a byte, or what at most `nodes` in a
+  // row make of bytes.
+  std::optional<Values> ValuesOf(const OnnxNode& node, size_t i,
+                                 int nodes) const {
+    if (const auto bytes = OfBytes(node, i)) {
+      Values values;
+      for (const double x : *bytes) values.all.push_back(static_cast<float>(x));
+      return values;
     }
-    const bool sum = node->Is("Add");
-    if (!sum && !node->Is("Mul")) return std::nullopt;
-    const auto a = OfBytes(*node, 0), b = OfBytes(*node, 1);
+    const OnnxNode* producer =
+        node.inputs[i] == kNoValue ? nullptr : ProducerOf(node.inputs[i]);
+    if (producer == nullptr || nodes == 0) return std::nullopt;
+    if (producer->Is("Relu") || producer->Is("Sigmoid"))
+      return Activated(*producer, nodes - 1);
+    if (producer->Is("Concat")) return OfAny(*producer, nodes - 1);
+    return OfPairs(*producer);
+  }
+
+  std::optional<Values> Activated(const OnnxNode& node, int nodes) const {
+    std::optional<Values> values = ValuesOf(node, 0, nodes);
+    const bool relu = node.Is("Relu");
+    if (!values || (!relu && !values->exact)) return std::nullopt;
+    for (float& one : values->all) {
+      one = relu ? std::max(one, 0.0f)
+                 : static_cast<float>(
+                       1 / (1 + std::exp(-static_cast<double>(one))));
+    }
+    values->exact = values->exact && relu;
+    return values;
+  }
+
+  std::optional<Values> OfAny(const OnnxNode& node, int nodes) const {
+    Values any;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const std::optional<Values> part = ValuesOf(node, i, nodes);
+      if (!part) return std::nullopt;
+      any.all.insert(any.all.end(), part->all.begin(), part->all.end());
+      any.exact = any.exact && part->exact;
+    }
+    return any;
+  }
+
+  // A sum or product of two bytes, or of one and a number.
+  std::optional<Values> OfPairs(const OnnxNode& node) const {
+    const bool sum = node.Is("Add");
+    if (!sum && !node.Is("Mul")) return std::nullopt;
+    const auto a = OfBytes(node, 0), b = OfBytes(node, 1);
     if (!a || !b) return std::nullopt;
+    Values result;
     result.all.reserve(2 * a->size() * b->size());
     for (const double x : *a) {
       for (const double y : *b) {

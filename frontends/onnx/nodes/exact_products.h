@@ -8,10 +8,10 @@ namespace tilewright {
 
 // QuantizeLinear divides by its scale, and a vector of quotients takes as long
 // as ten products. Where what it divides is made of one or two dequantized
-// bytes (a sum, a product, a Relu, a Sigmoid), all that it can be is tried: if
-// a float next to 1 / scale gives the same integer each time, a Mul by that
-// comes before, and the scale is 1. Needs constants, not types: to be called
-// before shapes are inferred.
+// bytes (a sum, a product, a Relu, a Sigmoid, a concatenation of such), all that
+// it can be is tried: if a float next to 1 / scale gives the same integer each
+// time, a Mul by that comes before, and the scale is 1. Needs constants, not
+// types: to be called before shapes are inferred.
 void UseExactProducts(OnnxGraph& graph);
 
 }  // namespace tilewright

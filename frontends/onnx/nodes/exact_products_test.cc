@@ -129,6 +129,33 @@ TEST(ExactProductsTest, TheyGiveTheIntegersOfTheQuotients) {
   EXPECT_GT(products, kCases / 3);
 }
 
+// Each part has a scale of its own.
+TEST(ExactProductsTest, PartsOfAConcatenationAreBytes) {
+  const Byte a{0.0371f, 101}, b{0.052f, 7}, y{0.0616f, 40};
+  ModelBuilder m;
+  m.Input("a", {256}, kUInt8).Input("b", {256}, kUInt8).Output("y");
+  m.Floats("sa", {}, {a.scale}).Integers("za", kUInt8, {}, {a.zero});
+  m.Floats("sb", {}, {b.scale}).Integers("zb", kUInt8, {}, {b.zero});
+  m.Floats("sy", {}, {y.scale}).Integers("zy", kUInt8, {}, {y.zero});
+  m.Floats("one", {}, {1});
+  m.Node("DequantizeLinear", {"a", "sa", "za"}, {"ad"});
+  m.Node("DequantizeLinear", {"b", "sb", "zb"}, {"bd"});
+  m.Node("Concat", {"ad", "bd"}, {"c"}).Int("axis", 0);
+  m.Node("Relu", {"c"}, {"r"});
+  m.Node("QuantizeLinear", {"r", "sy", "zy"}, {"q"});
+  m.Node("DequantizeLinear", {"q", "one", "zy"}, {"y"});
+  const ImportedModel model = Import(m);
+  EXPECT_FALSE(Divides(model));
+  const HostTensor results = Rounded(model, {AllBytes({256}), AllBytes({256})});
+  for (int64_t i = 0; i < 512; ++i) {
+    const float f = std::max((i < 256 ? a : b).Of(i % 256), 0.0f);
+    const float q = std::nearbyint(f / y.scale) + static_cast<float>(y.zero);
+    EXPECT_EQ(static_cast<float>(results.Get(i).f),
+              std::clamp(q, 0.0f, 255.0f) - static_cast<float>(y.zero))
+        << i;
+  }
+}
+
 TEST(ExactProductsTest, NotWhereNothingIsKnownOfWhatIsDivided) {
   ModelBuilder known = Quantized("Relu", {0.1f, 0}, {1, 0}, {0.1f, 0});
   EXPECT_FALSE(Divides(Import(known)));
