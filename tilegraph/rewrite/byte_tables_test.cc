@@ -102,6 +102,9 @@ TEST(ByteTablesTest, OthersAreNoFunctionsOfOneByte) {
                      Quantized("D")),
         absl::StrCat(kX, Line("D", "f32", "cast:f32(X[i, j]) * cast:f32(j)"),
                      Quantized("D")),
+        // One byte for a whole row.
+        absl::StrCat("X: u8[2] = placeholder\n",
+                     Line("D", "f32", "cast:f32(X[i]) * 0.5"), Quantized("D")),
         absl::StrCat("X: i16[2, 5] = placeholder\n",
                      Line("D", "f32", "cast:f32(X[i, j]) * 0.5"),
                      Quantized("D")),
