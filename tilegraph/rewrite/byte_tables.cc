@@ -1,7 +1,6 @@
 #include "tilegraph/rewrite/byte_tables.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -20,8 +19,8 @@ namespace {
 constexpr int kBytes = 256;
 constexpr int kQuotient = 6, kFunction = 12;  // in operations
 
-// Something at each byte that there is.
-using Values = std::array<Scalar, kBytes>;
+// Something at each byte that there is; most tensors have none.
+using Values = std::vector<Scalar>;
 
 // A tensor whose elements are functions of those of `root`, at the same
 // indices.
@@ -68,27 +67,26 @@ class Body {
     std::optional<Values> values = ValuesOf(tensor.compute.body[0]);
     if (!values || root_ < 0) return std::nullopt;
     for (Scalar& value : *values) value = RoundTo(tensor.dtype, value);
-    return OfByte{root_, *values, operations_};
+    return OfByte{root_, *std::move(values), operations_};
   }
 
  private:
   std::optional<Values> ValuesOf(const Expr& e) {
-    Values result;
     if (e.op() == Op::kVar) return std::nullopt;
     if (e.op() == Op::kLoad) return Loaded(e);
     if (e.op() == Op::kConst) {
-      result.fill(IsFloat(e.dtype()) ? Scalar{e.float_value(), 0}
-                                     : Scalar{0, e.int_value()});
-      return result;
+      return Values(kBytes, IsFloat(e.dtype()) ? Scalar{e.float_value(), 0}
+                                               : Scalar{0, e.int_value()});
     }
     std::vector<Values> operands;
     for (const Expr& operand : e.operands()) {
       std::optional<Values> values = ValuesOf(operand);
       if (!values) return std::nullopt;
-      operands.push_back(*values);
+      operands.push_back(*std::move(values));
     }
     operations_ += OperationsOf(e);
     const DType from = e.operands().back().dtype();
+    Values result(kBytes);
     std::vector<Scalar> at(operands.size());
     for (int byte = 0; byte < kBytes; ++byte) {
       for (size_t i = 0; i < at.size(); ++i) at[i] = operands[i][byte];
@@ -111,9 +109,7 @@ class Body {
   std::optional<Values> NumberAt(const Expr& load) const {
     const HostTensor* value = graph_.tensor(load.source()).value.get();
     if (value == nullptr || value->num_elements() != 1) return std::nullopt;
-    Values result;
-    result.fill(value->Get(0));
-    return result;
+    return Values(kBytes, value->Get(0));
   }
 
   const TensorGraph& graph_;
@@ -149,14 +145,16 @@ class Tabulator {
       std::optional<OfByte> found;
       if (IsElementwise(tensor)) found = Body(old_, of_bytes_).Of(tensor);
       functions_.push_back(found);
-      if (IsByte(tensor.dtype) && (!found || !through_[tensor.id]))
+      // Constants are numbers, or different at each index.
+      if (IsByte(tensor.dtype) && tensor.kind != TensorKind::kConstant &&
+          (!found || !through_[tensor.id]))
         found = Root(tensor);
       of_bytes_.push_back(std::move(found));
     }
   }
 
   static OfByte Root(const Tensor& tensor) {
-    OfByte root{tensor.id, {}, 0};
+    OfByte root{tensor.id, Values(kBytes), 0};
     for (int byte = 0; byte < kBytes; ++byte)
       root.values[byte] = RoundTo(tensor.dtype, Scalar{0, byte});
     return root;

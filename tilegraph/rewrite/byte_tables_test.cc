@@ -5,11 +5,18 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tilegraph/expr/dtype.h"
+#include "tilegraph/expr/expr.h"
 #include "tilegraph/expr/host_tensor.h"
+#include "tilegraph/expr/op.h"
+#include "tilegraph/ir/dim.h"
+#include "tilegraph/ir/graph_rewrite.h"
+#include "tilegraph/ir/tensor_graph.h"
 #include "tilegraph/rewrite/rewrite_testing.h"
 #include "tilegraph/text/text_form.h"
 
@@ -83,6 +90,30 @@ TEST(ByteTablesTest, BytesThatOthersReadAreWhereTheNextBegins) {
 TEST(ByteTablesTest, FloatsThatOthersReadStay) {
   EXPECT_THAT(Tabulated(kX + kDequantized + Quantized("D") + "return D, Y\n"),
               Not(HasSubstr("table")));
+}
+
+// A zero point that is no literal is no other byte.
+TEST(ByteTablesTest, ConstantsOfOneElementAreNumbers) {
+  HostTensor zero(DType::kUInt8, {});
+  zero.Set(0, Scalar{0, 3});
+  TensorGraph graph;
+  const TensorId x = graph.AddPlaceholder("X", DType::kUInt8, {Dim(5)});
+  const TensorId z =
+      graph.AddConstant("z", std::make_shared<HostTensor>(std::move(zero)));
+  const auto integer = [](const Expr& byte) {
+    return Expr::Cast(DType::kInt32, byte);
+  };
+  Compute compute;
+  compute.axes = {{"i", Dim(5)}};
+  compute.body = {Expr::Cast(
+      DType::kUInt8,
+      Expr::Make(Op::kSub, {integer(graph.Load(x, {Expr::Var(0, "i")})),
+                            integer(graph.Load(z, {}))}))};
+  graph.SetOutputs({graph.AddCompute("Y", DType::kUInt8, compute)});
+  const RewrittenGraph rewritten = TabulateFunctionsOfBytes(graph, 1);
+  EXPECT_THAT(PrintText(rewritten.graph),
+              HasSubstr("{ Y.table[cast:i64(X[i])] }"));
+  ExpectSameResults(graph, rewritten);
 }
 
 TEST(ByteTablesTest, SignedBytesCountByTheirBits) {
