@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "tilegraph/analysis/access.h"
 #include "tilegraph/expr/dtype.h"
 #include "tilegraph/expr/expr.h"
 #include "tilegraph/expr/host_tensor.h"
@@ -43,17 +44,6 @@ int OperationsOf(const Expr& e) {
   return e.op() == Op::kDiv && IsFloat(e.dtype()) ? kQuotient : 1;
 }
 
-// `load` at all `axes` in their order.
-bool IsAtOwnIndex(const Expr& load, size_t axes) {
-  if (load.operands().size() != axes) return false;
-  for (size_t d = 0; d < load.operands().size(); ++d) {
-    const Expr& index = load.operand(static_cast<int>(d));
-    if (index.op() != Op::kVar || index.var_id() != static_cast<int>(d))
-      return false;
-  }
-  return true;
-}
-
 // Evaluates a body at each byte of the one root that its loads have.
 class Body {
  public:
@@ -63,7 +53,7 @@ class Body {
 
   // nullopt if it is no function of one byte.
   std::optional<OfByte> Of(const Tensor& tensor) {
-    axes_ = tensor.compute.axes.size();
+    reader_ = tensor.id;
     std::optional<Values> values = ValuesOf(tensor.compute.body[0]);
     if (!values || root_ < 0) return std::nullopt;
     for (Scalar& value : *values) value = RoundTo(tensor.dtype, value);
@@ -98,7 +88,8 @@ class Body {
   std::optional<Values> Loaded(const Expr& load) {
     const std::optional<OfByte>& source = of_bytes_[load.source()];
     if (!source) return NumberAt(load);
-    if (!IsAtOwnIndex(load, axes_) || (root_ >= 0 && root_ != source->root))
+    if ((root_ >= 0 && root_ != source->root) ||
+        !ReadsElementwise(graph_, reader_, load.source()))
       return std::nullopt;
     root_ = source->root;
     operations_ += source->operations;
@@ -114,7 +105,7 @@ class Body {
 
   const TensorGraph& graph_;
   const std::vector<std::optional<OfByte>>& of_bytes_;
-  size_t axes_ = 0;
+  TensorId reader_ = -1;
   TensorId root_ = -1;
   int operations_ = 0;
 };
