@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "backends/lowering/tile/whole_inits.h"
 #include "backends/lowering/tile/widen_sums.h"
 #include "base/status_macros.h"
 
@@ -15,6 +16,7 @@ absl::StatusOr<kernel_ir::Kernel> Lower(const sketch::BlockTree& tree,
   WidenSums(kernel);
   PartitionTails(kernel);
   SimplifyTileKernel(kernel);
+  BeginSumsWhole(kernel);
   TW_RETURN_IF_ERROR(kernel_ir::VerifyTileKernel(kernel));
   return kernel;
 }
