@@ -63,6 +63,17 @@ std::vector<std::vector<TensorId>> MembersByStage(const Group& group) {
   return members;
 }
 
+void AddStage(StageFeatures stage, StageFeatures& sum) {
+  if (sum.computes.empty()) {
+    sum = std::move(stage);
+    return;
+  }
+  std::move(stage.computes.begin(), stage.computes.end(),
+            std::back_inserter(sum.computes));
+  for (size_t i = 0; i < stage.levels.size(); ++i)
+    sum.levels[i] += stage.levels[i];
+}
+
 std::vector<int64_t> TaskOf(const TilePlan& plan) {
   std::vector<int64_t> task = plan.tile;
   if (plan.steps) task[plan.steps->axis] *= plan.steps->tiles;
@@ -218,9 +229,14 @@ absl::StatusOr<KernelFeatures> GroupEvaluator::Features(Prepared& prepared,
       prepared.traffic.Of(plan.tile, plan.steps ? plan.steps->axis : -1));
   AddFilterBytes(group, amount, bytes);
   AddBytes(bytes, cost);
-  for (size_t stage = 0; stage < bytes.size(); ++stage)
-    features.stages.push_back(
-        {std::move(amount.computes[stage]), std::move(bytes[stage])});
+  StageFeatures with_next;
+  for (size_t stage = 0; stage < bytes.size(); ++stage) {
+    AddStage({std::move(amount.computes[stage]), std::move(bytes[stage])},
+             with_next);
+    if (IsComputedWithNext(graph_, group, stage)) continue;
+    features.stages.push_back(std::move(with_next));
+    with_next = {};
+  }
   return features;
 }
 

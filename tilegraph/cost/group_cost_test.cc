@@ -10,6 +10,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tilegraph/cost/core_levels.h"
+#include "tilegraph/cost/kernel_features.h"
+#include "tilegraph/cost/kernel_seconds.h"
 #include "tilegraph/text/text_form.h"
 
 namespace tilewright {
@@ -223,6 +225,45 @@ TEST_F(GroupCostTest, WhatAllTilesNeedIsComputedForEach) {
 }
 
 // The paper's key: 32 MiB cross memory, whatever is computed meanwhile.
+// A 1x1 product whose padding hides behind it: what crosses into the innermost
+// cache is that of both, and the padding's time beside it is none.
+TEST_F(GroupCostTest, AProductAndThePaddingAroundItAreOneStage) {
+  TW_ASSERT_OK_AND_ASSIGN(graph_, ParseText(R"(
+    X: f32[256, 254] = placeholder
+    W: f32[256, 256] = placeholder
+    T: f32[256, 254] = compute (o: 256, x: 254) reduce (c: 256) sum:f32 {
+      X[c, x] * W[o, c] }
+    P: f32[256, 256] = compute (o: 256, x: 256) {
+      select(x >= 1 && x < 255, T[o, x - 1], 0.0) }
+    Y: f32[256, 254] = compute (o: 256, x: 254) reduce (k: 3) sum:f32 {
+      P[o, x + k] }
+    return Y
+  )"));
+  group_ = {};
+  group_.members = {2, 3, 4};
+  group_.inputs = {0, 1};
+  group_.output = 4;
+  group_.stages = {{{2}}, {{3}}, {{4}}};
+  const GroupEvaluator evaluator(graph_, plan_, spec_);
+  TW_ASSERT_OK_AND_ASSIGN(const GroupCost cost,
+                          evaluator.Cost(group_, {256, 127}));
+  group_.tile_plan = cost.plan;
+  TW_ASSERT_OK_AND_ASSIGN(const KernelFeatures together,
+                          evaluator.Features(group_));
+  group_.tile_plan.stages[0].held = true;
+  TW_ASSERT_OK_AND_ASSIGN(const KernelFeatures apart,
+                          evaluator.Features(group_));
+  ASSERT_EQ(together.stages.size(), 2u);
+  ASSERT_EQ(apart.stages.size(), 3u);
+  EXPECT_EQ(together.stages[0].computes.size(), 2u);
+  EXPECT_TRUE(together.stages[0].computes[1].is_fused);
+  EXPECT_FALSE(apart.stages[1].computes[0].is_fused);
+  EXPECT_GT(together.stages[0].levels.back().read,
+            apart.stages[0].levels.back().read);
+  const KernelTimer timer(spec_);
+  EXPECT_LT(timer.Of(together).total(), timer.Of(apart).total());
+}
+
 TEST_F(GroupCostTest, TrafficAloneCanBeTheCost) {
   Products(65536, 64);
   const GroupEvaluator by_time(graph_, plan_, spec_);

@@ -8,6 +8,7 @@
 #include "tilegraph/analysis/families.h"
 #include "tilegraph/cost/compute_features.h"
 #include "tilegraph/cost/member_lanes.h"
+#include "tilegraph/cost/stage_rules.h"
 #include "tilegraph/expr/dtype.h"
 #include "tilegraph/ir/operations.h"
 #include "tilegraph/plan/register_tile.h"
@@ -161,7 +162,7 @@ GroupWork::GroupWork(const TensorGraph& graph, const Group& group,
     if (id != group.output) in_registers_.insert(id);
   }
   if (group.stages.empty()) {
-    MarkFused();
+    MarkFused(graph, group);
     return;
   }
   stage_outputs_.clear();
@@ -173,17 +174,20 @@ GroupWork::GroupWork(const TensorGraph& graph, const Group& group,
       kept_[output] = s;
   }
   for (const auto& [id, stage] : kept_) in_registers_.erase(id);
-  MarkFused();
+  MarkFused(graph, group);
 }
 
-// Elementwise computes beside a contraction or a window: their loads and stores
-// are there anyway, and chains of them overlap.
-void GroupWork::MarkFused() {
+// Elementwise computes beside a contraction or a window, and the padding around
+// one: their loads and stores are there anyway, and chains of them overlap.
+void GroupWork::MarkFused(const TensorGraph& graph, const Group& group) {
   std::set<size_t> hiding;  // stages
   for (const auto& [id, member] : members_) {
     const ArithmeticKind kind = member.features.kind;
-    if (kind != ArithmeticKind::kElementwise && kind != ArithmeticKind::kRow)
-      hiding.insert(member.stage);
+    if (kind == ArithmeticKind::kElementwise || kind == ArithmeticKind::kRow)
+      continue;
+    hiding.insert(member.stage);
+    if (IsComputedWithNext(graph, group, member.stage))
+      hiding.insert(member.stage + 1);
   }
   for (auto& [id, member] : members_) {
     member.features.is_fused =

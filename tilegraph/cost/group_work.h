@@ -58,7 +58,7 @@ class GroupWork {
     std::vector<bool> row_axes, lane_axes;
     size_t stage = 0;
   };
-  void MarkFused();
+  void MarkFused(const TensorGraph& graph, const Group& group);
   double FilledLanes(double run) const;  // share of 1
   // Slowdown of a contraction by its register tile, in a task that computes
   // such extents.

@@ -71,6 +71,8 @@ struct LevelBytes {
   }
 };
 
+// What one nest of loops computes: a stage, with the one before if that goes
+// straight into it.
 struct StageFeatures {
   std::vector<ComputeFeatures> computes;
   std::vector<LevelBytes> levels;  // from the outermost of the spec inwards

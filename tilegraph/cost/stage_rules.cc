@@ -195,6 +195,15 @@ std::vector<StageDecision> ExpectedStages(const TensorGraph& graph,
   return stages;
 }
 
+bool IsComputedWithNext(const TensorGraph& graph, const Group& group,
+                        size_t stage) {
+  if (stage + 1 >= group.stages.size() || group.tile_plan.stages[stage].held)
+    return false;
+  const std::vector<TensorId>& next = group.stages[stage + 1].members;
+  const std::optional<ZeroPadding> zeros = AsZeroPadding(graph, next[0]);
+  return zeros && zeros->source == group.stages[stage].members.back();
+}
+
 ReduceSteps ReduceStepsOf(const TensorGraph& graph, const Group& group) {
   const std::vector<StageDecision>& stages = group.tile_plan.stages;
   ReduceSteps steps;

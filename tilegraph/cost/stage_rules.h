@@ -6,6 +6,7 @@
 #ifndef TILEWRIGHT_TILEGRAPH_COST_STAGE_RULES_H_
 #define TILEWRIGHT_TILEGRAPH_COST_STAGE_RULES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -21,6 +22,11 @@ namespace tilewright {
 std::vector<StageDecision> ExpectedStages(const TensorGraph& graph,
                                           const Group& group,
                                           int64_t reduce_step);
+
+// Whether the stage's result goes straight into the padding around it, which is
+// the next stage: both are one nest of loops.
+bool IsComputedWithNext(const TensorGraph& graph, const Group& group,
+                        size_t stage);
 
 // By member: extents of its reduce axes in one block. Members that are not
 // listed take theirs whole.

@@ -91,9 +91,14 @@ TEST(StageRulesTest, APaddingIsWrittenWithWhatItSurroundsUnlessThatLeaves) {
     return Y
   )");
   Group group = Stages({{{2}}, {{3}}, {{4}}});
-  EXPECT_FALSE(ExpectedStages(graph, group, 0)[0].held);
+  group.tile_plan.stages = ExpectedStages(graph, group, 0);
+  EXPECT_FALSE(group.tile_plan.stages[0].held);
+  EXPECT_TRUE(IsComputedWithNext(graph, group, 0));
+  EXPECT_FALSE(IsComputedWithNext(graph, group, 1));
   group.side_outputs = {2};
-  EXPECT_TRUE(ExpectedStages(graph, group, 0)[0].held);
+  group.tile_plan.stages = ExpectedStages(graph, group, 0);
+  EXPECT_TRUE(group.tile_plan.stages[0].held);
+  EXPECT_FALSE(IsComputedWithNext(graph, group, 0));
 }
 
 // Its own reduction is of another axis, of the same extent.
