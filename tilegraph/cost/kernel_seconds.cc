@@ -7,6 +7,7 @@
 #include "backends/spec/load_spec.h"
 #include "base/check.h"
 #include "tilegraph/cost/core_levels.h"
+#include "tilegraph/expr/dtype.h"
 
 namespace tilewright {
 namespace {
@@ -19,8 +20,7 @@ constexpr double kSecond = 1e9;  // ns
 constexpr double kTieShare = 0.005;
 
 double PeakOf(const DeviceSpec& spec, DType dtype) {
-  const bool bytes = dtype == DType::kInt8 || dtype == DType::kUInt8;
-  const std::string_view name = bytes                       ? "i8"
+  const std::string_view name = Is8Bit(dtype)               ? "i8"
                                 : dtype == DType::kBFloat16 ? "bf16"
                                 : dtype == DType::kFloat64  ? "f64"
                                                             : "f32";

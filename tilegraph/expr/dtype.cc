@@ -37,6 +37,10 @@ bool IsInteger(DType dtype) {
   return dtype >= DType::kInt8 && dtype <= DType::kUInt64;
 }
 
+bool Is8Bit(DType dtype) {
+  return dtype == DType::kInt8 || dtype == DType::kUInt8;
+}
+
 std::string_view Name(DType dtype) { return InfoOf(dtype).name; }
 
 std::optional<DType> ParseDType(std::string_view name) {

@@ -31,6 +31,8 @@ int64_t SizeBytes(DType dtype);
 bool IsFloat(DType dtype);
 // Integers, not bool.
 bool IsInteger(DType dtype);
+// Integers of a byte.
+bool Is8Bit(DType dtype);
 // "f32", "i64", "u8", "bool", "bf16", ...: the names of the text form.
 std::string_view Name(DType dtype);
 std::optional<DType> ParseDType(std::string_view name);

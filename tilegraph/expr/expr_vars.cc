@@ -1,5 +1,7 @@
 #include "tilegraph/expr/expr_vars.h"
 
+#include <algorithm>
+
 namespace tilewright {
 
 bool Mentions(const Expr& expr, int var) {
@@ -24,6 +26,11 @@ std::set<int> VarsOf(const Expr& expr) {
     if (e.op() == Op::kVar) vars.insert(e.var_id());
   });
   return vars;
+}
+
+bool HoldsLoad(const Expr& expr) {
+  return expr.op() == Op::kLoad ||
+         std::any_of(expr.operands().begin(), expr.operands().end(), HoldsLoad);
 }
 
 }  // namespace tilewright

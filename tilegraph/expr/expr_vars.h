@@ -1,4 +1,4 @@
-// Which variables an expression depends on.
+// What an expression depends on.
 #ifndef TILEWRIGHT_TILEGRAPH_EXPR_EXPR_VARS_H_
 #define TILEWRIGHT_TILEGRAPH_EXPR_EXPR_VARS_H_
 
@@ -15,6 +15,9 @@ bool MentionsAny(const Expr& expr, const std::set<int>& vars);
 
 // All that occur in it.
 std::set<int> VarsOf(const Expr& expr);
+
+// Whether it reads a tensor.
+bool HoldsLoad(const Expr& expr);
 
 }  // namespace tilewright
 

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "tilegraph/expr/expr_vars.h"
 #include "tilegraph/expr/simplify_impl.h"
 
 namespace tilewright {
@@ -51,11 +52,6 @@ namespace {
 template <typename T>
 int ThreeWay(const T& a, const T& b) {
   return a < b ? -1 : (b < a ? 1 : 0);
-}
-
-bool HoldsLoad(const Expr& e) {
-  if (e.op() == Op::kLoad) return true;
-  return std::any_of(e.operands().begin(), e.operands().end(), HoldsLoad);
 }
 
 // The terms whose coefficient `g` divides, divided by it; and the others.

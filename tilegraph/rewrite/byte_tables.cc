@@ -31,10 +31,6 @@ struct OfByte {
   int operations = 0;  // from the root
 };
 
-bool IsByte(DType dtype) {
-  return dtype == DType::kUInt8 || dtype == DType::kInt8;
-}
-
 bool IsElementwise(const Tensor& tensor) {
   return tensor.kind == TensorKind::kCompute && !tensor.compute.combiner;
 }
@@ -137,7 +133,7 @@ class Tabulator {
       if (IsElementwise(tensor)) found = Body(old_, of_bytes_).Of(tensor);
       functions_.push_back(found);
       // Constants are numbers, or different at each index.
-      if (IsByte(tensor.dtype) && tensor.kind != TensorKind::kConstant &&
+      if (Is8Bit(tensor.dtype) && tensor.kind != TensorKind::kConstant &&
           (!found || !through_[tensor.id]))
         found = Root(tensor);
       of_bytes_.push_back(std::move(found));
@@ -165,7 +161,7 @@ class Tabulator {
   // Others that read what comes before the table would compute that again.
   bool IsWorthATable(const Tensor& tensor) const {
     const std::optional<OfByte>& function = functions_[tensor.id];
-    if (!IsByte(tensor.dtype) || !function ||
+    if (!Is8Bit(tensor.dtype) || !function ||
         function->operations < least_operations_)
       return false;
     const auto& inputs = old_.Inputs(tensor.id);

@@ -198,6 +198,18 @@ std::vector<Stmt> CloneStmts(const std::vector<Stmt>& stmts,
   return copies;
 }
 
+void AddLoops(const std::vector<Stmt>& stmts, std::set<int>& vars) {
+  for (const Stmt& stmt : stmts) {
+    if (const For* loop = std::get_if<For>(&stmt.node)) {
+      vars.insert(loop->var);
+      AddLoops(loop->body, vars);
+    } else if (const If* branch = std::get_if<If>(&stmt.node)) {
+      AddLoops(branch->then_body, vars);
+      AddLoops(branch->else_body, vars);
+    }
+  }
+}
+
 int CountStmts(const std::vector<Stmt>& stmts) {
   int count = 0;
   for (const Stmt& stmt : stmts) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "backends/kernel_ir/tile_ir.h"
@@ -57,6 +58,8 @@ void SubstituteStmts(std::vector<kernel_ir::Stmt>& stmts,
 std::vector<kernel_ir::Stmt> CloneStmts(
     const std::vector<kernel_ir::Stmt>& stmts, std::map<int, Expr> values,
     int& num_vars);
+// Adds the variables of the loops in the statements.
+void AddLoops(const std::vector<kernel_ir::Stmt>& stmts, std::set<int>& vars);
 // Number of statements, nested ones included.
 int CountStmts(const std::vector<kernel_ir::Stmt>& stmts);
 // Every operation, in order.

@@ -27,12 +27,6 @@ constexpr double kLeastSaving = 0.15;
 // Pieces that one body of a loop may become.
 constexpr int kMostPieces = 32;
 
-bool HoldsLoad(const Expr& e) {
-  bool holds = false;
-  Visit(e, [&](const Expr& x) { holds = holds || x.op() == Op::kLoad; });
-  return holds;
-}
-
 // Puts in that `condition` holds or does not.
 void Decide(const Expr& condition, bool holds, std::vector<Stmt>& stmts) {
   for (Stmt& stmt : stmts) {
@@ -53,19 +47,6 @@ void Decide(const Expr& condition, bool holds, std::vector<Stmt>& stmts) {
   }
 }
 
-// Variables of the loops in it.
-void AddLoops(const std::vector<Stmt>& stmts, std::set<int>& vars) {
-  for (const Stmt& stmt : stmts) {
-    if (const auto* loop = std::get_if<For>(&stmt.node)) {
-      vars.insert(loop->var);
-      AddLoops(loop->body, vars);
-    } else if (const auto* branch = std::get_if<If>(&stmt.node)) {
-      AddLoops(branch->then_body, vars);
-      AddLoops(branch->else_body, vars);
-    }
-  }
-}
-
 class Brancher {
  public:
   Brancher(const Kernel& kernel, const VectorTarget& target)
@@ -75,9 +56,10 @@ class Brancher {
   int num_vars() const { return num_vars_; }
   bool changed() const { return changed_; }
 
-  // `pieces`: that the statements are one of.
-  std::vector<Stmt> Process(std::vector<Stmt> stmts, int pieces) {
-    if (std::optional<If> branch = Branch(stmts, pieces)) {
+  // `pieces`: that the statements are one of. `cost`: theirs, if known.
+  std::vector<Stmt> Process(std::vector<Stmt> stmts, int pieces,
+                            std::optional<double> cost = std::nullopt) {
+    if (std::optional<If> branch = Branch(stmts, pieces, cost)) {
       changed_ = true;
       std::vector<Stmt> out;
       out.push_back({*std::move(branch)});
@@ -95,21 +77,25 @@ class Brancher {
   }
 
  private:
-  std::optional<If> Branch(const std::vector<Stmt>& stmts, int pieces) {
+  std::optional<If> Branch(const std::vector<Stmt>& stmts, int pieces,
+                           std::optional<double> cost) {
     if (2 * pieces > kMostPieces) return std::nullopt;
     for (const Expr& condition : Conditions(stmts)) {
+      if (!cost) cost = CostOf(stmts);
       If branch;
       branch.condition = condition;
       branch.then_body = branch.else_body = stmts;
       Decide(condition, true, branch.then_body);
       Decide(condition, false, branch.else_body);
-      const double cost =
-          std::max(CostOf(branch.then_body), CostOf(branch.else_body));
-      if (cost > (1 - kLeastSaving) * CostOf(stmts)) continue;
-      branch.then_body = Process(std::move(branch.then_body), 2 * pieces);
+      const double then_cost = CostOf(branch.then_body),
+                   else_cost = CostOf(branch.else_body);
+      if (std::max(then_cost, else_cost) > (1 - kLeastSaving) * *cost) continue;
+      branch.then_body =
+          Process(std::move(branch.then_body), 2 * pieces, then_cost);
       // Which has variables of its own in the end.
       branch.else_body = CloneStmts(
-          Process(std::move(branch.else_body), 2 * pieces), {}, num_vars_);
+          Process(std::move(branch.else_body), 2 * pieces, else_cost), {},
+          num_vars_);
       return branch;
     }
     return std::nullopt;

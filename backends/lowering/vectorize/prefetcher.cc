@@ -42,11 +42,6 @@ bool AnyLoad(const Expr& expr, const Test& test) {
   return any;
 }
 
-// Whether the address is data: reads there may be guarded.
-bool HoldsLoad(const Expr& term) {
-  return AnyLoad(term, [](const Expr&) { return true; });
-}
-
 }  // namespace
 
 Prefetcher::Prefetcher(const TileOp& op, EmitContext& context,
@@ -140,6 +135,7 @@ bool Prefetcher::AsAsked() {
           continue;
         const int64_t line =
             FloorDivide(constant, kLineBytes / SizeBytes(b.dtype));
+        // Where the address is data, reads there may be guarded.
         const bool data = std::any_of(
             form.terms.begin(), form.terms.end(),
             [&](const auto& term) { return HoldsLoad(term.first); });

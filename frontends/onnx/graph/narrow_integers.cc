@@ -41,8 +41,4 @@ void UnpackIntegers(absl::string_view packed, int bits, HostTensor& tensor) {
   }
 }
 
-bool Is8Bit(DType dtype) {
-  return dtype == DType::kInt8 || dtype == DType::kUInt8;
-}
-
 }  // namespace tilewright

@@ -27,9 +27,6 @@ int64_t PackedBytes(int64_t elements, int bits);
 // the first byte. REQUIRES: `packed` has PackedBytes(elements, bits).
 void UnpackIntegers(absl::string_view packed, int bits, HostTensor& tensor);
 
-// Whether elements have a byte, as those of fewer bits do, too.
-bool Is8Bit(DType dtype);
-
 }  // namespace tilewright
 
 #endif  // TILEWRIGHT_FRONTENDS_ONNX_GRAPH_NARROW_INTEGERS_H_

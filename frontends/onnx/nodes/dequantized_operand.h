@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "frontends/onnx/graph/narrow_integers.h"
 #include "frontends/onnx/graph/onnx_graph.h"
 #include "frontends/onnx/nodes/quantize_grid.h"
+#include "tilegraph/expr/dtype.h"
 #include "tilegraph/expr/host_tensor.h"
 
 namespace tilewright {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "frontends/onnx/graph/known_values.h"
-#include "frontends/onnx/graph/narrow_integers.h"
 #include "frontends/onnx/nodes/quantize_grid.h"
 #include "tilegraph/expr/dtype.h"
 #include "tilegraph/expr/host_tensor.h"

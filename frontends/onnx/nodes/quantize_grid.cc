@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "frontends/onnx/graph/known_values.h"
-#include "frontends/onnx/graph/narrow_integers.h"
+#include "tilegraph/expr/dtype.h"
 #include "tilegraph/expr/host_tensor.h"
 
 namespace tilewright {

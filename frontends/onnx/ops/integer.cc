@@ -15,7 +15,6 @@
 
 #include "absl/types/span.h"
 #include "base/status_macros.h"
-#include "frontends/onnx/graph/narrow_integers.h"
 #include "frontends/onnx/graph/op_def.h"
 #include "frontends/onnx/graph/tensor_proto.h"
 #include "frontends/onnx/ops/common.h"
@@ -24,6 +23,7 @@
 #include "frontends/onnx/ops/integer_operands.h"
 #include "frontends/onnx/ops/matmul_shape.h"
 #include "frontends/onnx/ops/window.h"
+#include "tilegraph/expr/dtype.h"
 
 namespace tilewright {
 namespace {

@@ -1,9 +1,9 @@
 #include "frontends/onnx/ops/integer_operands.h"
 
 #include "absl/strings/str_cat.h"
-#include "frontends/onnx/graph/narrow_integers.h"
 #include "frontends/onnx/graph/tensor_proto.h"
 #include "frontends/onnx/ops/common.h"
+#include "tilegraph/expr/dtype.h"
 #include "tilegraph/expr/new_tensor.h"
 
 namespace tilewright {

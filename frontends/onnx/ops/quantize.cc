@@ -62,8 +62,7 @@ absl::Status CheckParameters(const OpContext& op) {
 }
 
 bool IsQuantized(DType dtype) {
-  return dtype == DType::kInt8 || dtype == DType::kUInt8 ||
-         dtype == DType::kInt16 || dtype == DType::kUInt16;
+  return Is8Bit(dtype) || dtype == DType::kInt16 || dtype == DType::kUInt16;
 }
 
 absl::Status InferQuantize(OpContext& op) {
