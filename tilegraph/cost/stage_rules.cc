@@ -199,9 +199,10 @@ bool IsComputedWithNext(const TensorGraph& graph, const Group& group,
                         size_t stage) {
   if (stage + 1 >= group.stages.size() || group.tile_plan.stages[stage].held)
     return false;
-  const std::vector<TensorId>& next = group.stages[stage + 1].members;
-  const std::optional<ZeroPadding> zeros = AsZeroPadding(graph, next[0]);
-  return zeros && zeros->source == group.stages[stage].members.back();
+  // Its one reader is the padding.
+  const auto& read = graph.Inputs(group.stages[stage + 1].members[0]);
+  return std::find(read.begin(), read.end(),
+                   group.stages[stage].members.back()) != read.end();
 }
 
 ReduceSteps ReduceStepsOf(const TensorGraph& graph, const Group& group) {
