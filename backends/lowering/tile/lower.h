@@ -16,7 +16,8 @@ namespace tilewright::lowering {
 // axes give the identity), simplify under loop ranges, widen sums of threads
 // (widen_sums.h), partition tails
 // (interior tiles lose their predicates, edge tiles become smaller boxes; task
-// loops get an If instead of a split), drop what is never executed, verify.
+// loops get an If instead of a split), drop what is never executed, begin sums
+// in registers whole (whole_inits.h), verify.
 absl::StatusOr<kernel_ir::Kernel> Lower(const sketch::BlockTree& tree,
                                         std::string name);
 
