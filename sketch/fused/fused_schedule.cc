@@ -105,8 +105,8 @@ class Builder {
   void AskForStreaming() {
     const TensorId output = plan_.stages.back().members.back();
     const Decider::Scope scope(decider_, graph_.tensor(output).name);
-    DecideStreaming(decider_, writer_, graph_, {output}, spec_,
-                    FillsCaches(graph_, output, spec_));
+    streams_ = DecideStreaming(decider_, writer_, graph_, {output}, spec_,
+                               FillsCaches(graph_, output, spec_));
   }
 
   absl::Status Write(size_t stage) {
@@ -125,6 +125,7 @@ class Builder {
     ComputeLocation location = {
         writer_, decider_, placed.inside, {CutOf(output, part)}};
     location.far_inputs = FarInputs(part);
+    location.streams = streams_ && stage + 1 == plan_.stages.size();
     if (plan_.steps && placed.held && placed.inside == loops_[0].loop) {
       TW_RETURN_IF_ERROR(CatchUp());
       // Lanes are computed together.
@@ -313,6 +314,7 @@ class Builder {
   std::vector<int> blocks_of_ = {-1};   // by loop: whose
   std::vector<StageDecision> decided_;  // by stage of the plan
   std::optional<Product> product_;
+  bool streams_ = false;  // the last output goes past the caches
 };
 
 absl::StatusOr<Schedule> WriteStages(const Workload& workload,

@@ -143,6 +143,7 @@ class Builder : ChainSchedule {
       space.operations = kExtremeOperations;
       space.temporaries = kExtremeTemporaries;
     }
+    space.long_runs = location_.streams;
     if (location_.inside) {
       space.most_outputs = kMostOutputs;
       // By value: spaces of decisions outlive this run.

@@ -155,7 +155,9 @@ class Chooser {
               !IsPreferable(tile))
             continue;
           const double cost = Cost(tile);
-          if (cost < least_) best_ = tile, least_ = cost;
+          if (cost < least_ ||
+              (cost <= least_ && space_.long_runs && HasLongerRows(tile)))
+            best_ = tile, least_ = cost;
         }
       }
     }
@@ -213,6 +215,12 @@ class Chooser {
 
   static int64_t Outputs(const WindowTile& tile) {
     return tile.vectors * tile.rows * tile.outer_rows;
+  }
+
+  // Whether a tile stores as much as the best one so far, but in longer runs.
+  bool HasLongerRows(const WindowTile& tile) const {
+    return tile.vectors == best_.vectors && tile.rows > best_.rows &&
+           Outputs(tile) == Outputs(best_);
   }
 
   static bool IsLong(const WindowTile& tile) {

@@ -55,6 +55,9 @@ struct WindowSpace {
   // Registers of outputs that the choice fills at most, of several rows.
   int64_t most_outputs = INT64_MAX;
   int64_t least_tiles = 1;  // that a tile cuts the space into
+  // Of equal costs, longer rows are preferred: stores past the caches in runs
+  // of two lines take longer than in runs of four.
+  bool long_runs = false;
 };
 
 // Counts the tiles of such vectors, rows and outer rows.

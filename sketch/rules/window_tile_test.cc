@@ -31,6 +31,20 @@ TEST(WindowTileTest, SmallWindowsAreUnrolledWhole) {
   EXPECT_GE(tile.rows * tile.outer_rows, 10);
 }
 
+// As many outputs and loads either way: four rows of two columns, or two of
+// four.
+TEST(WindowTileTest, LongRunsAreAskedForWhereStoresGoPastCaches) {
+  WindowSpace space = Depthwise(4, 8, 3, 1, 32);
+  space.most_outputs = 8;
+  const WindowTile near = ChooseWindowTile(space);
+  EXPECT_EQ(near.rows, 2);
+  EXPECT_EQ(near.outer_rows, 4);
+  space.long_runs = true;
+  const WindowTile far = ChooseWindowTile(space);
+  EXPECT_EQ(far.rows, 4);
+  EXPECT_EQ(far.outer_rows, 2);
+}
+
 TEST(WindowTileTest, OfLargeWindowsOneRow) {
   for (const int64_t kernel : {5, 7}) {
     const WindowTile tile = ChooseWindowTile(Depthwise(24, 14, kernel, 1, 32));

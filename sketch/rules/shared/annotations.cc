@@ -87,7 +87,7 @@ bool FillsCaches(const TensorGraph& graph, TensorId output,
   return all_bytes >= cache_bytes;
 }
 
-void DecideStreaming(Decider& decider, ScheduleWriter& writer,
+bool DecideStreaming(Decider& decider, ScheduleWriter& writer,
                      const TensorGraph& graph,
                      absl::Span<const TensorId> outputs, const DeviceSpec& spec,
                      bool far) {
@@ -96,14 +96,15 @@ void DecideStreaming(Decider& decider, ScheduleWriter& writer,
     const Tensor& tensor = graph.tensor(output);
     output_bytes += tensor.num_bytes();
   }
-  if (output_bytes <= FirstCacheBytes(spec)) return;
+  if (output_bytes <= FirstCacheBytes(spec)) return false;
   const std::string stream =
       DecideOption(decider, "stream", {"auto", "no", "yes"}, far ? 2 : 0);
-  if (stream == "auto") return;
+  if (stream == "auto") return false;
   for (const TensorId output : outputs) {
     writer.Annotate(writer.Block(graph.tensor(output).name),
                     absl::StrCat("stream=", stream));
   }
+  return stream == "yes";
 }
 
 }  // namespace tilewright::sketch

@@ -60,8 +60,9 @@ bool FillsCaches(const TensorGraph& graph, TensorId output,
 // "stream" of these outputs of the graph, if they exceed the innermost cache
 // together: what is smaller is still there when it is read next. `far`: they
 // are not there even if they are smaller than the outermost one, "yes" is
-// preferred. REQUIRES: no loop of theirs is written yet.
-void DecideStreaming(Decider& decider, ScheduleWriter& writer,
+// preferred. Returns whether it was taken. REQUIRES: no loop of theirs is
+// written yet.
+bool DecideStreaming(Decider& decider, ScheduleWriter& writer,
                      const TensorGraph& graph,
                      absl::Span<const TensorId> outputs, const DeviceSpec& spec,
                      bool far = false);

@@ -61,6 +61,8 @@ struct ComputeLocation {
 
   // Names of what the group reads from beyond the private cache of a core.
   std::set<std::string> far_inputs = {};
+  // Stores of the output go past the caches.
+  bool streams = false;
 };
 
 }  // namespace tilewright::sketch
