@@ -16,6 +16,7 @@
 #include "frontends/onnx/infer_shapes.h"
 #include "frontends/onnx/inline_dequantize.h"
 #include "frontends/onnx/nodes/exact_products.h"
+#include "frontends/onnx/nodes/find_gelu.h"
 #include "frontends/onnx/nodes/find_group_norms.h"
 #include "frontends/onnx/nodes/find_mish.h"
 #include "frontends/onnx/nodes/fold_batch_norm.h"
@@ -167,6 +168,7 @@ absl::StatusOr<ImportedModel> ImportLoaded(onnx::ModelProto model,
                       InferShapes(graph, table, options));
   FoldBatchNorm(graph, infos);
   FindGroupNorms(graph, infos);
+  FindGelu(graph, infos);
   FindMish(graph);
   RemoveDeadNodes(graph);
   DropUnreadOutputs(graph);

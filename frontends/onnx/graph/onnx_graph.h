@@ -125,6 +125,8 @@ struct OnnxGraph {
   // For messages: "node 'fc' (Gemm)".
   std::string Label(const OnnxNode& node) const;
   const std::string& name(ValueId value) const { return values[value].name; }
+  // The node that makes the value; null for kNoValue, inputs and constants.
+  const OnnxNode* ProducerOf(ValueId value) const;
   // A value that no node makes.
   ValueId AddValue(std::string value_name,
                    std::shared_ptr<const HostTensor> constant = nullptr);

@@ -38,6 +38,11 @@ std::vector<int64_t> OnnxNode::Ints(absl::string_view attribute,
              : found->second.ints;
 }
 
+const OnnxNode* OnnxGraph::ProducerOf(ValueId value) const {
+  const int producer = value == kNoValue ? -1 : values[value].producer;
+  return producer < 0 ? nullptr : &nodes[producer];
+}
+
 ValueId OnnxGraph::AddValue(std::string value_name,
                             std::shared_ptr<const HostTensor> constant) {
   OnnxValue& value = values.emplace_back();

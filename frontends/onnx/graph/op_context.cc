@@ -24,8 +24,7 @@ const ValueInfo& OpContext::input(int i) const {
 }
 
 const OnnxNode* OpContext::Producer(int i) const {
-  const int producer = graph_.values[node_.inputs[i]].producer;
-  return producer < 0 ? nullptr : &graph_.nodes[producer];
+  return graph_.ProducerOf(node_.inputs[i]);
 }
 
 absl::Status OpContext::ErrorText(const std::string& text) const {

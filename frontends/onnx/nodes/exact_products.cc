@@ -71,11 +71,6 @@ class Finder {
     });
   }
 
-  const OnnxNode* ProducerOf(ValueId value) const {
-    const int producer = graph_.values[value].producer;
-    return producer < 0 ? nullptr : &graph_.nodes[producer];
-  }
-
   // All that input `i` of a node can be: a byte, or what at most `nodes` in a
   // row make of bytes.
   std::optional<Values> ValuesOf(const OnnxNode& node, size_t i,
@@ -85,8 +80,7 @@ class Finder {
       for (const double x : *bytes) values.all.push_back(static_cast<float>(x));
       return values;
     }
-    const OnnxNode* producer =
-        node.inputs[i] == kNoValue ? nullptr : ProducerOf(node.inputs[i]);
+    const OnnxNode* producer = graph_.ProducerOf(node.inputs[i]);
     if (producer == nullptr || nodes == 0) return std::nullopt;
     if (producer->Is("Relu") || producer->Is("Sigmoid"))
       return Activated(*producer, nodes - 1);

@@ -50,9 +50,9 @@ class Finder {
   void Rewrite(size_t n) {
     const OnnxNode& norm = graph_.nodes[n];
     if (!norm.Is("InstanceNormalization")) return;
-    const int producer = graph_.values[norm.inputs[0]].producer;
-    if (producer < 0 || !graph_.nodes[producer].Is("Reshape")) return;
-    const ValueId image = graph_.nodes[producer].inputs[0];
+    const OnnxNode* reshape = graph_.ProducerOf(norm.inputs[0]);
+    if (reshape == nullptr || !reshape->Is("Reshape")) return;
+    const ValueId image = reshape->inputs[0];
     OnnxNode* back = OnlyReader(norm.outputs[0], "Reshape");
     const Shape& shape = ShapeOf(image);
     const Shape& grouped = ShapeOf(norm.inputs[0]);

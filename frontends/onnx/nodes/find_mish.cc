@@ -1,6 +1,6 @@
 #include "frontends/onnx/nodes/find_mish.h"
 
-#include <utility>
+#include "frontends/onnx/nodes/written_node.h"
 
 namespace tilewright {
 namespace {
@@ -10,11 +10,9 @@ constexpr int64_t kMishOpset = 18;
 
 // What the node that makes `value` reads, if it is such an `op`.
 ValueId ReadBy(const OnnxGraph& graph, ValueId value, const char* op) {
-  if (value == kNoValue) return kNoValue;
-  const int producer = graph.values[value].producer;
-  return producer >= 0 && graph.nodes[producer].Is(op)
-             ? graph.nodes[producer].inputs[0]
-             : kNoValue;
+  const OnnxNode* producer = graph.ProducerOf(value);
+  return producer != nullptr && producer->Is(op) ? producer->inputs[0]
+                                                 : kNoValue;
 }
 
 }  // namespace
@@ -26,14 +24,7 @@ void FindMish(OnnxGraph& graph) {
       const ValueId x = node.inputs[1 - tanh];
       const ValueId softplus = ReadBy(graph, node.inputs[tanh], "Tanh");
       if (x == kNoValue || ReadBy(graph, softplus, "Softplus") != x) continue;
-      OnnxNode mish;
-      mish.name = node.name;
-      mish.op = "Mish";
-      mish.inputs = {x};
-      mish.outputs = node.outputs;
-      mish.is_rewritten = true;
-      mish.opset = kMishOpset;
-      node = std::move(mish);
+      node = WrittenNode(node, "Mish", kMishOpset, {x}, node.outputs[0]);
       break;
     }
   }

@@ -41,8 +41,7 @@ class Finder {
   const OnnxNode* OnlyReadBy(const OnnxNode& reader) const {
     const ValueId value = reader.inputs[0];
     if (value == kNoValue || readers_[value] != 1) return nullptr;
-    const int producer = graph_.values[value].producer;
-    return producer < 0 ? nullptr : &graph_.nodes[producer];
+    return graph_.ProducerOf(value);
   }
 
   // The layer that nobody but `quantize` reads, or bounds that change nothing.
@@ -59,11 +58,11 @@ class Finder {
                              float otherwise) const {
     if (i >= clip.inputs.size() || clip.inputs[i] == kNoValue) return otherwise;
     const HostTensor* known = KnownInput(graph_, clip, i);
-    const int producer = graph_.values[clip.inputs[i]].producer;
-    if (producer >= 0 && graph_.nodes[producer].Is("Constant")) {
-      const auto& attributes = graph_.nodes[producer].attributes;
-      const auto value = attributes.find("value");
-      if (value != attributes.end()) known = value->second.tensor.get();
+    const OnnxNode* producer = graph_.ProducerOf(clip.inputs[i]);
+    if (producer != nullptr && producer->Is("Constant")) {
+      const auto value = producer->attributes.find("value");
+      if (value != producer->attributes.end())
+        known = value->second.tensor.get();
     }
     if (known == nullptr || known->num_elements() != 1 ||
         known->dtype() != DType::kFloat32)
