@@ -25,7 +25,9 @@ absl::Span<const OpDef> IndexingOps();  // copies and joins of tensors
 absl::Span<const OpDef> SlicingOps();
 absl::Span<const OpDef> GatherOps();
 absl::Span<const OpDef> ScatterOps();
+absl::Span<const OpDef> TensorScatterOps();
 absl::Span<const OpDef> ConvTransposeOps();
+absl::Span<const OpDef> Col2ImOps();
 absl::Span<const OpDef> ResizeOps();
 absl::Span<const OpDef> QuantizeOps();
 absl::Span<const OpDef> IntegerOps();  // sums of products of 8-bit integers
@@ -36,6 +38,7 @@ absl::Span<const OpDef> BitwiseOps();
 absl::Span<const OpDef> RotaryOps();
 absl::Span<const OpDef> AttentionOps();
 absl::Span<const OpDef> GridSampleOps();
+absl::Span<const OpDef> DeformConvOps();
 absl::Span<const OpDef> AffineGridOps();
 absl::Span<const OpDef> RoiAlignOps();
 absl::Span<const OpDef> SelectionOps();

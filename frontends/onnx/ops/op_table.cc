@@ -22,7 +22,8 @@ OpTable::OpTable() {
         RotaryOps(),         AttentionOps(),     GridSampleOps(),
         AffineGridOps(),     RoiAlignOps(),      SelectionOps(),
         WindowFunctionOps(), MelOps(),           DftOps(),
-        StftOps(),           RecurrentOps(),     ReverseSequenceOps()}) {
+        StftOps(),           RecurrentOps(),     ReverseSequenceOps(),
+        Col2ImOps(),         DeformConvOps(),    TensorScatterOps()}) {
     for (const OpDef& row : family) rows_[row.name].push_back(row);
   }
   for (auto& [name, rows] : rows_) {

@@ -194,6 +194,8 @@ constexpr TypeRule kRules[] = {
     {"GroupNormalization", 18, {kFloat}},
     {"BitwiseAnd BitwiseNot BitwiseOr BitwiseXor", 18, {kInteger}},
     {"Mish", 18, {kOldFloat}},
+    {"Col2Im", 18, {kAll, kI64}},
+    {"DeformConv", 19, {kOldFloat}},
     {"DequantizeLinear", 19, {kByte | kI32, kF16 | kBf16 | kF32, kByte | kI32}},
     {"QuantizeLinear",
      19,
@@ -216,9 +218,9 @@ constexpr TypeRule kRules[] = {
      {kByte, kF16 | kBf16 | kF32, kByte, kByte, kF16 | kBf16 | kF32, kByte,
       kF16 | kBf16 | kF32, kByte}},
     {"Acos Acosh Asin Asinh Atan Atanh AveragePool Conv ConvTranspose Cos Cosh "
-     "Det Elu GlobalAveragePool GlobalLpPool GlobalMaxPool HardSigmoid "
-     "HardSwish InstanceNormalization LpNormalization LpPool Mish Round Selu "
-     "Sin Sinh Softplus Softsign Tan ThresholdedRelu",
+     "DeformConv Det Elu GlobalAveragePool GlobalLpPool GlobalMaxPool "
+     "HardSigmoid HardSwish InstanceNormalization LpNormalization LpPool Mish "
+     "Round Selu Sin Sinh Softplus Softsign Tan ThresholdedRelu",
      22,
      {kFloat}},
     {"Dropout", 22, {kFloat, kFloat, kBool}},
@@ -237,6 +239,7 @@ constexpr TypeRule kRules[] = {
      23,
      {kFloat, kFloat, kFloat, kBool | kFloat, kFloat, kFloat, kI64}},
     {"Swish", 24, {kFloat}},
+    {"TensorScatter", 24, {kAll, kAll, kI64}},
     {"TopK", 24, {kNumber, kI64}},
 };
 
