@@ -1,7 +1,9 @@
 // DeformConv: a convolution each of whose taps reads the image at a position
 // that is data, between four pixels (of images of two dimensions). What taps
-// read is interpolated first, as an image with channels of their own for each
-// tap; then a convolution of one tap sums over those.
+// read is interpolated first, as an image that has the rows of all taps below
+// each other; a convolution of so many rows, as far apart as the result is
+// high, sums over it.
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -89,28 +91,32 @@ absl::Status InferDeformConv(OpContext& op) {
   return absl::OkStatus();
 }
 
-// `leading`, then the taps of the kernel, `inner`, and the places of the
-// output.
-Shape PerTap(const DeformSpec& spec, Shape leading, const Shape& inner = {}) {
-  for (const Shape* part : {&spec.kernel, &inner, &spec.output})
-    leading.insert(leading.end(), part->begin(), part->end());
+// [leading..., rows of all taps, output without its rows...].
+Shape RowsOfTaps(const DeformSpec& spec, Shape leading) {
+  leading.push_back(spec.taps() * spec.output[0]);
+  leading.insert(leading.end(), spec.output.begin() + 1, spec.output.end());
   return leading;
 }
 
-// The neighbours of every position along dimension `d`; `offsets` are
-// [n, offset group, taps..., dimension, output...].
+// The neighbours of every position [n, offset group, rows of taps, ...] along
+// dimension `d`; `offsets` are [n, offset group, tap, dimension, output...].
 Neighbours NeighboursAlong(ImportContext& in, const DeformSpec& spec,
                            const Interpolation& how, TensorId offsets, int d) {
   const WindowDim& dim = spec.window[d];
-  const int64_t batch = in.op().shape(kX)[0];
+  const Expr height = Expr::Int(spec.output[0]);
+  const Shape shape =
+      RowsOfTaps(spec, {in.op().shape(kX)[0], spec.offset_groups});
   const TensorId positions = in.Elementwise(
-      in.Name(0, absl::StrCat("position", d)), how.acc,
-      PerTap(spec, {batch, spec.offset_groups}), "position", [&](Index index) {
+      in.Name(0, absl::StrCat("position", d)), how.acc, shape, "position",
+      [&](Index index) {
+        const Expr tap = FloorDiv(index[2], height);
+        std::vector<Expr> at = {index[0], index[1], tap, Expr::Int(d),
+                                FloorMod(index[2], height)};
+        at.insert(at.end(), index.begin() + 3, index.end());
         const Expr regular =
-            index[2 + spec.spatial() + d] * Expr::Int(dim.stride) +
-            index[2 + d] * Expr::Int(dim.dilation) - Expr::Int(dim.pad_before);
-        std::vector<Expr> at(index.begin(), index.end());
-        at.insert(at.begin() + 2 + spec.spatial(), Expr::Int(d));
+            at[4 + d] * Expr::Int(dim.stride) +
+            IndexOfFlat(tap, spec.kernel)[d] * Expr::Int(dim.dilation) -
+            Expr::Int(dim.pad_before);
         return Add(CastTo(how.acc, regular),
                    CastTo(how.acc, in.At(offsets, std::move(at))));
       });
@@ -119,20 +125,21 @@ Neighbours NeighboursAlong(ImportContext& in, const DeformSpec& spec,
   return neighbours;
 }
 
-// What the taps read: [n, channel * taps, output...].
+// What the taps read: [n, channel, rows of taps, ...].
 TensorId Sampled(ImportContext& in, const DeformSpec& spec) {
   const OpContext& op = in.op();
   const Shape& x_shape = op.shape(kX);
   Interpolation how;
   how.acc = Combiner::DefaultAccumulator(op.dtype(kX));
-  const Shape leading = {x_shape[0], spec.offset_groups};
+  Shape by_tap = {x_shape[0], spec.offset_groups, spec.taps(), spec.spatial()};
+  by_tap.insert(by_tap.end(), spec.output.begin(), spec.output.end());
   const TensorId offsets =
-      EmitReshaped(in, in.Name(0, "offsets"), in.input(kOffset),
-                   PerTap(spec, leading, {spec.spatial()}));
+      EmitReshaped(in, in.Name(0, "offsets"), in.input(kOffset), by_tap);
   const TensorId masks =
-      op.has_input(kMask) ? EmitReshaped(in, in.Name(0, "masks"),
-                                         in.input(kMask), PerTap(spec, leading))
-                          : -1;
+      op.has_input(kMask)
+          ? EmitReshaped(in, in.Name(0, "masks"), in.input(kMask),
+                         RowsOfTaps(spec, {x_shape[0], spec.offset_groups}))
+          : -1;
   std::vector<Neighbours> dims;
   std::vector<NamedAxis> taps;
   for (int d = 0; d < spec.spatial(); ++d) {
@@ -143,7 +150,8 @@ TensorId Sampled(ImportContext& in, const DeformSpec& spec) {
   const Expr group_size = Expr::Int(x_shape[1] / spec.offset_groups);
   const Terms term = [&](Index index, Index tap) {
     std::vector<Expr> position(index.begin(), index.end());
-    position[1] = FloorDiv(index[1], group_size);
+    position[1] =
+        spec.offset_groups == 1 ? Expr::Int(0) : FloorDiv(index[1], group_size);
     std::vector<Expr> at = {index[0], index[1]};
     Expr weight;
     if (masks >= 0) weight = CastTo(how.acc, in.At(masks, position));
@@ -154,39 +162,62 @@ TensorId Sampled(ImportContext& in, const DeformSpec& spec) {
     }
     return Mul(weight, CastTo(how.acc, in.At(x, std::move(at))));
   };
-  const TensorId sampled =
-      in.Reduction(in.Name(0, "sampled"), op.dtype(kX),
-                   AxesOf(PerTap(spec, {x_shape[0], x_shape[1]})), taps,
-                   Combiner::Kind::kSum, "gridsample", term);
-  Shape image = {x_shape[0], x_shape[1] * spec.taps()};
-  image.insert(image.end(), spec.output.begin(), spec.output.end());
-  return EmitReshaped(in, in.Name(0, "columns"), sampled, image);
+  return in.Reduction(in.Name(0, "sampled"), op.dtype(kX),
+                      AxesOf(RowsOfTaps(spec, {x_shape[0], x_shape[1]})), taps,
+                      Combiner::Kind::kSum, "gridsample", term);
+}
+
+// The convolution that sums over what the taps read.
+std::vector<WindowDim> OverRows(const DeformSpec& spec) {
+  std::vector<WindowDim> window(spec.window.size());
+  for (size_t d = 0; d < window.size(); ++d)
+    window[d].input = window[d].output = spec.output[d];
+  window[0].kernel = spec.taps();
+  window[0].dilation = spec.output[0];
+  window[0].input *= spec.taps();
+  return window;
+}
+
+// [oc, ic, taps, 1, ...].
+absl::StatusOr<TensorId> WeightsInOneColumn(ImportContext& in,
+                                            const DeformSpec& spec) {
+  Shape shape = in.op().shape(kWeights);
+  std::fill(shape.begin() + 2, shape.end(), 1);
+  shape[2] = spec.taps();
+  const HostTensor* known = in.op().input(kWeights).constant.get();
+  if (known == nullptr)
+    return EmitReshaped(in, in.Name(0, "weights"), in.input(kWeights), shape);
+  TW_ASSIGN_OR_RETURN(HostTensor column,
+                      in.op().NewTensor(known->dtype(), shape));
+  std::copy_n(known->data(), known->size_bytes(), column.data());
+  return in.Constant(in.Name(0, "weights"), std::move(column));
 }
 
 absl::Status ImportDeformConv(ImportContext& in) {
   const OpContext& op = in.op();
   TW_ASSIGN_OR_RETURN(const DeformSpec spec, ReadDeform(op));
   const Shape& w_shape = op.shape(kWeights);
-  const int64_t channels_in = w_shape[1] * spec.taps();
+  const int64_t channels_in = w_shape[1];
   const int64_t channels_out = w_shape[0] / spec.groups;
   const DType acc = Combiner::DefaultAccumulator(op.dtype(kX));
-  std::vector<WindowDim> one_tap(spec.window.size());
-  for (int d = 0; d < spec.spatial(); ++d)
-    one_tap[d].input = one_tap[d].output = spec.output[d];
   const TensorId x = Sampled(in, spec);
-  const TensorId w = EmitReshaped(in, in.Name(0, "weights"), in.input(kWeights),
-                                  {w_shape[0], channels_in});
+  TW_ASSIGN_OR_RETURN(const TensorId w, WeightsInOneColumn(in, spec));
   const TensorId bias = op.has_input(kBias) ? in.input(kBias) : -1;
+  const std::vector<WindowDim> window = OverRows(spec);
   in.SetOutput(
-      0, AddConvolution(in, "", one_tap, w_shape[0], channels_in, bias,
+      0, AddConvolution(in, "", window, w_shape[0], channels_in, bias,
                         [&](Index out, Index over) {
                           std::vector<Expr> at(out.begin(), out.end());
+                          std::vector<Expr> tap(over.begin(), over.end());
+                          tap.insert(tap.begin(), out[1]);
                           at[1] = GroupedChannel(out[1], over[0], spec.groups,
                                                  channels_in, channels_out);
-                          for (int d = 0; d < spec.spatial(); ++d)
-                            at[2 + d] = at[2 + d] + over[1 + d];
+                          for (size_t d = 0; d < window.size(); ++d)
+                            at[2 + d] =
+                                at[2 + d] +
+                                over[1 + d] * Expr::Int(window[d].dilation);
                           return Mul(CastTo(acc, in.At(x, std::move(at))),
-                                     CastTo(acc, in.At(w, {out[1], over[0]})));
+                                     CastTo(acc, in.At(w, std::move(tap))));
                         }));
   return absl::OkStatus();
 }
