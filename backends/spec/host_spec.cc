@@ -45,7 +45,8 @@ std::vector<CacheInfo> QueryCaches() {
   return caches;
 }
 
-// "AuthenticAMD 26".
+// "AuthenticAMD 26"; of Intel's with the model, since cores of twenty years are
+// of family 6: "GenuineIntel 6 207".
 std::string QueryFamily() {
   uint32_t a, b, c, d;
   if (!__get_cpuid(0, &a, &b, &c, &d)) return "";
@@ -53,7 +54,11 @@ std::string QueryFamily() {
   const std::string vendor(reinterpret_cast<const char*>(words), sizeof(words));
   if (!__get_cpuid(1, &a, &b, &c, &d)) return "";
   const uint32_t base = a >> 8 & 0xf, extended = a >> 20 & 0xff;
-  return absl::StrCat(vendor, " ", base == 0xf ? base + extended : base);
+  std::string family =
+      absl::StrCat(vendor, " ", base == 0xf ? base + extended : base);
+  if (vendor == "GenuineIntel")
+    absl::StrAppend(&family, " ", (a >> 16 & 0xf) << 4 | (a >> 4 & 0xf));
+  return family;
 }
 
 // The committed spec for hosts of such a family whose modules are built for

@@ -24,7 +24,9 @@ struct CacheInfo {
 
 // Facts that the machine tells about itself.
 struct HostStructure {
-  std::string family;  // CPUID's vendor and family: "AuthenticAMD 26"
+  // CPUID's vendor and family, of Intel's the model too: "AuthenticAMD 26",
+  // "GenuineIntel 6 207".
+  std::string family;
   std::vector<CacheInfo> caches;
   int64_t cores = 1;  // hardware threads this process may run on
 };

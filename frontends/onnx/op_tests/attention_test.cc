@@ -36,16 +36,10 @@ struct Case {
 
 constexpr int64_t kBatch = 2;
 
-int64_t Elements(const Shape& shape) {
-  int64_t product = 1;
-  for (const int64_t extent : shape) product *= extent;
-  return product;
-}
-
 Given Random(std::mt19937& random, const Shape& shape) {
   std::uniform_real_distribution<float> uniform(-2, 2);
   Given given{shape, {}};
-  for (int64_t i = 0; i < Elements(shape); ++i)
+  for (int64_t i = 0; i < Total(shape); ++i)
     given.values.push_back(uniform(random));
   return given;
 }

@@ -31,21 +31,6 @@ struct Fold {
   }
 };
 
-int64_t Total(const Shape& shape) {
-  int64_t total = 1;
-  for (const int64_t extent : shape) total *= extent;
-  return total;
-}
-
-// The next index of `shape` in row-major order; false behind the last.
-bool Next(Shape& index, const Shape& shape) {
-  for (size_t d = shape.size(); d-- > 0;) {
-    if (++index[d] < shape[d]) return true;
-    index[d] = 0;
-  }
-  return false;
-}
-
 Values Folded(const Given& x, const Fold& fold) {
   const Shape blocks = fold.Blocks();
   const int64_t channels = x.shape[1] / Total(fold.block);

@@ -20,21 +20,6 @@ namespace {
 using ::testing::HasSubstr;
 using Shape = std::vector<int64_t>;
 
-int64_t Total(const Shape& shape) {
-  int64_t total = 1;
-  for (const int64_t extent : shape) total *= extent;
-  return total;
-}
-
-// The next index of `shape` in row-major order; false behind the last.
-bool Next(Shape& index, const Shape& shape) {
-  for (size_t d = shape.size(); d-- > 0;) {
-    if (++index[d] < shape[d]) return true;
-    index[d] = 0;
-  }
-  return false;
-}
-
 struct Windows {
   Shape kernel, strides, pads, dilations;
   int64_t storage_order = 0;

@@ -43,15 +43,9 @@ int64_t HighestOf(int type) {
   return LowestOf(type) + (int64_t{1} << BitsOf(type)) - 1;
 }
 
-int64_t Product(const Integers& shape) {
-  int64_t product = 1;
-  for (const int64_t d : shape) product *= d;
-  return product;
-}
-
 Integers Draw(Random& random, int type, const Integers& shape) {
   Integers values;
-  for (int64_t i = 0; i < Product(shape); ++i)
+  for (int64_t i = 0; i < Total(shape); ++i)
     values.push_back(random.UniformInt(LowestOf(type), HighestOf(type)));
   return values;
 }
@@ -104,7 +98,7 @@ Blocks DrawBlocks(Random& random) {
 
 Values DrawScales(Random& random, const Blocks& blocks) {
   Values scales;
-  for (int64_t i = 0; i < Product(blocks.scales_shape()); ++i) {
+  for (int64_t i = 0; i < Total(blocks.scales_shape()); ++i) {
     scales.push_back(
         std::ldexp(1.0f, static_cast<int>(random.UniformInt(-3, 2))));
   }
@@ -149,7 +143,7 @@ TEST(NarrowQuantizationTest, OneScaleHasAnyShapeOfOneElement) {
       for (const Integers& of_zero : shapes) {
         ModelBuilder b(21);
         const Integers values =
-            Product(of_x) == 1 ? Integers{7} : Integers{7, 0, 2};
+            Total(of_x) == 1 ? Integers{7} : Integers{7, 0, 2};
         b.Integers("q", kUInt4, of_x, Packed(values, kUInt4));
         b.Input("scale", of_scale);
         b.Integers("zero", kUInt4, of_zero, {2});
@@ -172,7 +166,7 @@ TEST(NarrowQuantizationTest, WhatIsOutOfRangeIsSaturated) {
     const Integers zeros = Draw(random, type, blocks.scales_shape());
     const Values scales = DrawScales(random, blocks);
     Given x = {blocks.shape, {}};
-    for (int64_t e = 0; e < Product(blocks.shape); ++e)
+    for (int64_t e = 0; e < Total(blocks.shape); ++e)
       x.values.push_back(static_cast<float>(random.Uniform(-20, 20)));
     ModelBuilder b(25);
     b.Input("x", x.shape).Floats("scale", blocks.scales_shape(), scales);

@@ -29,6 +29,20 @@ Values ToFloats(const HostTensor& tensor) {
 
 }  // namespace
 
+int64_t Total(const Shape& shape) {
+  int64_t total = 1;
+  for (const int64_t extent : shape) total *= extent;
+  return total;
+}
+
+bool Next(Shape& index, const Shape& shape) {
+  for (size_t d = shape.size(); d-- > 0;) {
+    if (++index[d] < shape[d]) return true;
+    index[d] = 0;
+  }
+  return false;
+}
+
 Outcome RunModel(ModelBuilder& b, const std::vector<Given>& inputs) {
   const absl::StatusOr<ImportedModel> model = ImportModelProto(b.model());
   if (!model.ok()) {
@@ -100,9 +114,7 @@ Given Vector(const Values& values) {
 
 Given Count(const Shape& shape) {  // 1, 2, 3, ...
   Given given{shape, {}};
-  int64_t total = 1;
-  for (const int64_t dim : shape) total *= dim;
-  for (int64_t i = 1; i <= total; ++i) {
+  for (int64_t i = 1; i <= Total(shape); ++i) {
     given.values.push_back(static_cast<float>(i));
   }
   return given;

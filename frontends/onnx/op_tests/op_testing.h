@@ -31,6 +31,10 @@ Given Count(const std::vector<int64_t>& shape);  // 1, 2, 3, ...
 // Between -8 and 8: their sums and products are exact in every order.
 Given SmallIntegers(const std::vector<int64_t>& shape, Random& random);
 
+int64_t Total(const std::vector<int64_t>& shape);  // elements
+// The next index of `shape` in row-major order; false behind the last.
+bool Next(std::vector<int64_t>& index, const std::vector<int64_t>& shape);
+
 // Imports the model and evaluates its first output with the interpreter;
 // `inputs` are its float inputs. Errors are test failures.
 Outcome RunModel(ModelBuilder& builder, const std::vector<Given>& inputs);
