@@ -87,6 +87,12 @@ TEST(HostSpecTest, AFamilyThatWasMeasuredTakesItsOwnFigures) {
   EXPECT_EQ(of_family.unit().cores(), 4);
   // Kernels may use the same instructions.
   EXPECT_THAT(of_family.features(), ElementsAreArray(of_class.features()));
+  // Behind a mesh the last cache is slower than a Zen 4's.
+  host.family = "GenuineIntel 6 207";
+  TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec of_model,
+                          CpuSpec("x86-64-v4-bf16", host));
+  EXPECT_LT(FindLevel(of_model, "l3")->read_bytes_per_s(),
+            0.5 * FindLevel(of_class, "l3")->read_bytes_per_s());
   // Where no such host was measured, and by its target, the class counts.
   host.family = "AuthenticAMD 23";
   TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec of_another,
