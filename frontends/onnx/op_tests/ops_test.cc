@@ -261,6 +261,13 @@ TEST(OpsTest, NormalisationsUseTheirStatistics) {
              {1, 3, 1}, {1.0f / 6, 2.0f / 15, 3.0f / 14});
 }
 
+// Nor are normal numbers lost.
+TEST(OpsTest, SoftmaxHasNoDenormals) {
+  const Outcome y = RunNode(17, "Softmax", {Vector({0, -100, -87})});
+  EXPECT_EQ(y.values[1], 0);
+  EXPECT_NEAR(y.values[2] / std::exp(-87.0), 1, 1e-6);
+}
+
 TEST(OpsTest, SoftmaxDoesNotOverflow) {
   ExpectNear(RunNode(17, "Softmax", {Vector({1000, 1000})}), {2}, {0.5f, 0.5f});
   ExpectNear(RunNode(17, "LogSoftmax", {Vector({1000, 0})}), {2}, {0, -1000});

@@ -1,5 +1,6 @@
 #include "frontends/onnx/ops/softmax.h"
 
+#include <limits>
 #include <utility>
 
 #include "absl/types/span.h"
@@ -68,6 +69,15 @@ RowParts EmitRowParts(ImportContext& in, TensorId x,
   return parts;
 }
 
+// Beside a sum of at least 1 a number below 2^-126 is none, but scores masked
+// by -100 make such, and cores of Intel's need a hundred cycles for each
+// product of one.
+Expr WithoutDenormals(const Expr& e) {
+  if (e.dtype() != DType::kFloat32) return e;
+  const Expr least = Literal(e.dtype(), std::numeric_limits<float>::min());
+  return SelectExpr(Binary(Op::kLt, e, least), Literal(e.dtype(), 0), e);
+}
+
 absl::Status ImportSoftmax(ImportContext& in) {
   const OpContext& op = in.op();
   TW_ASSIGN_OR_RETURN(const std::vector<bool> reduced, SoftmaxDims(op));
@@ -132,11 +142,11 @@ constexpr OpDef kOps[] = {
 TensorId EmitSoftmax(ImportContext& in, std::string name, DType dtype,
                      TensorId x, const std::vector<bool>& reduced, DType acc) {
   const RowParts parts = EmitRowParts(in, x, reduced, acc, false);
-  return in.Elementwise(std::move(name), dtype, in.shape_of(x), "softmax",
-                        [&](Index index) {
-                          return Binary(Op::kMul, in.Load(parts.exp, index),
-                                        in.Load(parts.scale, index));
-                        });
+  return in.Elementwise(
+      std::move(name), dtype, in.shape_of(x), "softmax", [&](Index index) {
+        return Mul(WithoutDenormals(in.Load(parts.exp, index)),
+                   in.Load(parts.scale, index));
+      });
 }
 
 absl::Span<const OpDef> SoftmaxOps() { return kOps; }
