@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backends/spec/cpu_features.h"
+#include "backends/spec/load_spec.h"
 #include "base/parallel_for.h"
 #include "tilegraph/gpu/gpu_tiling.h"
 #include "tilegraph/gpu/hardware/gpu_levels.h"
@@ -112,9 +113,13 @@ RewrittenGraph MarkFasterByWinograd(const TensorGraph& graph,
 
 bool MultipliesBf16(const DeviceSpec& spec) {
   const auto& units = spec.unit().matrix_units();
-  return std::any_of(units.begin(), units.end(), [](const MatrixUnit& unit) {
-    return unit.name() == "dot2_bf16_f32";
-  });
+  const bool multiplies =
+      std::any_of(units.begin(), units.end(), [](const MatrixUnit& unit) {
+        return unit.name() == "dot2_bf16_f32";
+      });
+  return multiplies && (CorePeak(spec, "bf16", PeakRate::VECTOR) == 0 ||
+                        CorePeak(spec, "bf16", PeakRate::VECTOR) >
+                            CorePeak(spec, "f32", PeakRate::VECTOR));
 }
 
 ImportedModel RewriteModel(const ImportedModel& imported,

@@ -171,8 +171,8 @@ absl::Status CheckAllow(const CommandLine& line, const DeviceSpec& spec) {
     if (!absl::StrContains(list, kAllowBf16) || MultipliesBf16(spec)) continue;
     return Usage(absl::StrCat(
         "--allow=", kAllowBf16, " has no effect on ", spec.target(),
-        ", which has no products of bf16: leave it out, or compile for one "
-        "that has, as --target=cpu:x86-64-v4-bf16"));
+        ", which has no products of bf16, or none that are faster: leave it "
+        "out, or compile for one that has, as --target=cpu:x86-64-v4-bf16"));
   }
   return absl::OkStatus();
 }
