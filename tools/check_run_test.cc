@@ -1,5 +1,6 @@
 #include "tools/check_run.h"
 
+#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -7,6 +8,7 @@
 
 #include "backends/spec/cpu_features.h"
 #include "base/status_matchers.h"
+#include "frontends/onnx/model_builder.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/session.h"
@@ -23,7 +25,9 @@ using ::testing::IsEmpty;
 class CheckRunTest : public testing::Test {
  protected:
   void Load(const std::string& model, std::vector<std::string> flags = {}) {
-    const std::string path = "testdata/" + model + "/model.onnx";
+    LoadFile("testdata/" + model + "/model.onnx", std::move(flags));
+  }
+  void LoadFile(const std::string& path, std::vector<std::string> flags) {
     flags.insert(flags.begin(), {"run", path});
     TW_ASSERT_OK_AND_ASSIGN(const CommandLine line, CommandLine::Parse(flags));
     TW_ASSERT_OK_AND_ASSIGN(source_, LoadSource(line, path));
@@ -76,9 +80,17 @@ TEST_F(CheckRunTest, OfInputsThatAreMasksEverythingIsVerified) {
   EXPECT_EQ(verdict.unverified, 0);
 }
 
-// Its masks of -100 are weights of exp(-100).
+// Of exp(x - 90).
 TEST_F(CheckRunTest, FlushedDenormalsAreRightWhereTheyWereAskedFor) {
-  Load("swin_small", {"--flush-denormals"});
+  ModelBuilder b;
+  b.Input("X", {64}).Floats("shift", {}, {-90}).Output("Y");
+  b.Node("Add", {"X", "shift"}, {"A"});
+  b.Node("Exp", {"A"}, {"Y"});
+  const std::string path = testing::TempDir() + "/denormals.onnx";
+  std::ofstream file(path, std::ios::binary);
+  ASSERT_TRUE(b.model().SerializeToOstream(&file));
+  file.close();
+  LoadFile(path, {"--flush-denormals"});
   EXPECT_EQ(Check().reason, "");
   source_.flush_denormals = false;
   EXPECT_THAT(Check().reason, HasSubstr("is 0, expected"));

@@ -24,7 +24,7 @@ ModelBuilder Cumulative() {
   return b;
 }
 
-void ExpectGelu(const ModelBuilder& b) {
+void ExpectGelu(ModelBuilder& b) {
   const ImportedModel model = Import(b);
   EXPECT_EQ(Hints(model), Strings{"gelu"});
   const std::vector<float> y =
