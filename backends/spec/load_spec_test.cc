@@ -16,12 +16,12 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST(LoadSpecTest, EveryCommittedSpecLoadsUnderItsFileName) {
-  EXPECT_THAT(
-      BuiltinSpecNames(),
-      ElementsAre("a100", "cpu_emerald_rapids", "cpu_x86_64_v2",
-                  "cpu_x86_64_v3", "cpu_x86_64_v4", "cpu_x86_64_v4_amx",
-                  "cpu_x86_64_v4_bf16", "cpu_x86_64_v4_vnni", "cpu_zen5", "h100", "h200", "ipu_mk2",
-                  "mi210", "mi300x", "mi50", "t4", "unit", "v100"));
+  EXPECT_THAT(BuiltinSpecNames(),
+              ElementsAre("a100", "cpu_emerald_rapids", "cpu_x86_64_v2",
+                          "cpu_x86_64_v3", "cpu_x86_64_v4", "cpu_x86_64_v4_amx",
+                          "cpu_x86_64_v4_bf16", "cpu_x86_64_v4_vnni",
+                          "cpu_zen5", "h100", "h200", "ipu_mk2", "mi210",
+                          "mi300x", "mi50", "t4", "unit", "v100"));
   for (const std::string& name : BuiltinSpecNames()) {
     TW_ASSERT_OK_AND_ASSIGN(const DeviceSpec spec, LoadSpec(name));
     EXPECT_EQ(spec.name(), name);

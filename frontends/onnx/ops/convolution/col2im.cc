@@ -25,14 +25,14 @@ using Index = absl::Span<const Expr>;
 
 constexpr int64_t kLargest = int64_t{1} << 20;
 
-// Whether the product of positive numbers is `wanted`.
-bool Multiply(absl::Span<const int64_t> numbers, int64_t wanted) {
+// The product of positive numbers, or of the first of them that exceed `most`.
+int64_t ProductUpTo(int64_t most, absl::Span<const int64_t> numbers) {
   int64_t product = 1;
   for (const int64_t number : numbers) {
     product *= number;
-    if (product > wanted) return false;
+    if (product > most) break;
   }
-  return product == wanted;
+  return product;
 }
 
 // By dimension of the image: `input` is its extent, `output` how many blocks
@@ -70,12 +70,8 @@ absl::StatusOr<std::vector<WindowDim>> ReadBlocks(const OpContext& op) {
     blocks.push_back(dim.output);
   }
   const Shape& x = op.shape(0);
-  int64_t places = 1;
-  for (const int64_t extent : block) {
-    places *= extent;
-    if (places > x[1]) break;
-  }
-  if (x[1] % places != 0 || !Multiply(blocks, x[2])) {
+  if (x[1] % ProductUpTo(x[1], block) != 0 ||
+      ProductUpTo(x[2], blocks) != x[2]) {
     return op.Error("input of shape ", ShapeText(x), " does not hold ",
                     ShapeText(blocks), " blocks of shape ", ShapeText(block));
   }

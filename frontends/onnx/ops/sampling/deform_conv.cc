@@ -152,15 +152,9 @@ TensorId Sampled(ImportContext& in, const DeformSpec& spec) {
     std::vector<Expr> position(index.begin(), index.end());
     position[1] =
         spec.offset_groups == 1 ? Expr::Int(0) : FloorDiv(index[1], group_size);
-    std::vector<Expr> at = {index[0], index[1]};
-    Expr weight;
-    if (masks >= 0) weight = CastTo(how.acc, in.At(masks, position));
-    for (size_t d = 0; d < dims.size(); ++d) {
-      at.push_back(dims[d].Pixel(in, tap[d], position));
-      const Expr own = dims[d].Weight(in, tap[d], position);
-      weight = weight ? Mul(weight, own) : own;
-    }
-    return Mul(weight, CastTo(how.acc, in.At(x, std::move(at))));
+    return WeightedPixel(
+        in, x, dims, tap, position, {index[0], index[1]},
+        masks < 0 ? Expr() : CastTo(how.acc, in.At(masks, position)));
   };
   return in.Reduction(in.Name(0, "sampled"), op.dtype(kX),
                       AxesOf(RowsOfTaps(spec, {x_shape[0], x_shape[1]})), taps,

@@ -104,14 +104,7 @@ absl::Status ImportGridSample(ImportContext& in) {
   const Terms term = [&](Index index, Index tap) {
     std::vector<Expr> position(index.begin(), index.end());
     position.erase(position.begin() + 1);  // all channels have the same
-    std::vector<Expr> at = {index[0], index[1]};
-    Expr weight;
-    for (size_t d = 0; d < dims.size(); ++d) {
-      at.push_back(dims[d].Pixel(in, tap[d], position));
-      const Expr own = dims[d].Weight(in, tap[d], position);
-      weight = weight ? Mul(weight, own) : own;
-    }
-    return Mul(weight, CastTo(how.acc, in.At(x, std::move(at))));
+    return WeightedPixel(in, x, dims, tap, position, {index[0], index[1]});
   };
   in.SetOutput(0, in.Reduction(in.Name(), op.dtype(0), axes, taps,
                                Combiner::Kind::kSum, "gridsample", term));

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/types/span.h"
 
 namespace tilewright {
 namespace {
@@ -118,6 +117,18 @@ Expr Neighbours::Cubic(const Expr& distance) const {
   return SelectExpr(Binary(Op::kLe, distance, Number(1)),
                     polynomial(kA + 2, -kA - 3, 0, 1),
                     polynomial(kA, -5 * kA, 8 * kA, -4 * kA));
+}
+
+Expr WeightedPixel(const ImportContext& in, TensorId x,
+                   absl::Span<const Neighbours> along, Index taps,
+                   const std::vector<Expr>& position, std::vector<Expr> at,
+                   Expr weight) {
+  for (size_t d = 0; d < along.size(); ++d) {
+    at.push_back(along[d].Pixel(in, taps[d], position));
+    const Expr own = along[d].Weight(in, taps[d], position);
+    weight = weight ? Mul(weight, own) : own;
+  }
+  return Mul(weight, CastTo(weight.dtype(), in.At(x, std::move(at))));
 }
 
 }  // namespace tilewright

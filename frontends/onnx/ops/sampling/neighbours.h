@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "frontends/onnx/graph/import_context.h"
 #include "tilegraph/expr/dtype.h"
 #include "tilegraph/expr/expr.h"
@@ -54,6 +55,15 @@ class Neighbours {
   double least_, most_;                  // the borders
   TensorId pixels_ = -1, weights_ = -1;  // [taps, those of positions ...]
 };
+
+// A term of an interpolation: a pixel of `x`, whose place is that of `at` and
+// neighbour taps[d] of `position` along each further dimension d, times what it
+// weighs there, and times `weight` unless that is empty.
+Expr WeightedPixel(const ImportContext& in, TensorId x,
+                   absl::Span<const Neighbours> along,
+                   absl::Span<const Expr> taps,
+                   const std::vector<Expr>& position, std::vector<Expr> at,
+                   Expr weight = {});
 
 }  // namespace tilewright
 
