@@ -1,6 +1,5 @@
 #include "frontends/onnx/ops/softmax.h"
 
-#include <limits>
 #include <utility>
 
 #include "absl/types/span.h"
@@ -34,6 +33,17 @@ Expr Shifted(const ImportContext& in, TensorId x, TensorId max, DType acc,
   return Binary(Op::kSub, CastTo(acc, in.Load(x, index)), in.Load(max, index));
 }
 
+// e^difference beside a sum of at least 1, where a denormal number is none: 0.
+// Scores masked by -100 make such, and cores of Intel's need a hundred cycles
+// for each, and for each product of one.
+Expr WeightOf(const Expr& difference) {
+  const DType dtype = difference.dtype();
+  // 2^-126 is e^-87.3, 2^-1022 e^-708.4.
+  const Expr least = Literal(dtype, dtype == DType::kFloat64 ? -708 : -87);
+  return Unary(Op::kExp, SelectExpr(Binary(Op::kLt, difference, least),
+                                    Lowest(dtype), difference));
+}
+
 // Of rows: their maximum, exp(x - max), and the sum of those, which is at least
 // 1, as its logarithm or reciprocal: one function or division per row.
 struct RowParts {
@@ -49,7 +59,7 @@ RowParts EmitRowParts(ImportContext& in, TensorId x,
                          [&](Index index) { return in.Load(x, index); });
   parts.exp =
       in.Elementwise(in.Name(0, "exp"), acc, shape, "exp", [&](Index index) {
-        return Unary(Op::kExp, Shifted(in, x, parts.max, acc, index));
+        return WeightOf(Shifted(in, x, parts.max, acc, index));
       });
   const TensorId sum =
       ReduceDims(in, in.Name(0, "sum"), acc, shape, reduced, true,
@@ -67,15 +77,6 @@ RowParts EmitRowParts(ImportContext& in, TensorId x,
                    : Binary(Op::kDiv, Literal(acc, 1), value);
       });
   return parts;
-}
-
-// Beside a sum of at least 1 a number below 2^-126 is none, but scores masked
-// by -100 make such, and cores of Intel's need a hundred cycles for each
-// product of one.
-Expr WithoutDenormals(const Expr& e) {
-  if (e.dtype() != DType::kFloat32) return e;
-  const Expr least = Literal(e.dtype(), std::numeric_limits<float>::min());
-  return SelectExpr(Binary(Op::kLt, e, least), Literal(e.dtype(), 0), e);
 }
 
 absl::Status ImportSoftmax(ImportContext& in) {
@@ -144,8 +145,7 @@ TensorId EmitSoftmax(ImportContext& in, std::string name, DType dtype,
   const RowParts parts = EmitRowParts(in, x, reduced, acc, false);
   return in.Elementwise(
       std::move(name), dtype, in.shape_of(x), "softmax", [&](Index index) {
-        return Mul(WithoutDenormals(in.Load(parts.exp, index)),
-                   in.Load(parts.scale, index));
+        return Mul(in.Load(parts.exp, index), in.Load(parts.scale, index));
       });
 }
 
