@@ -86,7 +86,9 @@ class CpuCodegen : public Codegen {
       vectors.intrinsics.push_back(unit.name());
     lowering::StreamOptions stream;
     stream.vector_bytes = vectors.vector_bytes;
-    vectors.prefetch_above_bytes = PrivateCacheBytes(spec_, /*otherwise=*/0);
+    // Weights come from beyond a core's own caches once a run, however few they
+    // are, unless all of a model's stay there.
+    vectors.prefetch_above_bytes = FirstCacheBytes(spec_, /*otherwise=*/0);
     stream.cache_bytes = SharedCacheBytes(spec_);
     TW_ASSIGN_OR_RETURN(ScalarKernel scalar, LegalizeWithin(kernel, vectors));
     lowering::StreamStores(scalar, stream);

@@ -139,34 +139,38 @@ TEST(Legalize, DirectConvolutionOnBlockedChannelsRunsAlongTheChannels) {
   EXPECT_EQ(Count<kernel_ir::LoadInst>(scalar.body, "kw", scalar), 7 + 2);
 }
 
+// Panels of b are one per n0, and 4 tiles along m0, inside, read each, in tasks
+// of their own or in one: every step of every tile prefetches a quarter of 3
+// lines.
 TEST(Legalize, LargeOperandsArePrefetchedAShareAhead) {
-  // Panels of b are one per n0, and 4 tasks along m0, inside, read each: every
-  // step of every task prefetches a quarter of 3 lines.
   const Layout panels = *Layout::Create({64, 480}, {0, 0}, {0, 0},
                                         {{1, 48, 10}, {0, 1, 64}, {1, 1, 48}},
                                         Layout::Fill::kUndefined);
-  Kernel kernel = Gemm(32, 480, 64, 8, 48, panels);
-  auto& outer = std::get<For>(kernel.body[0].node);
-  auto& inner = std::get<For>(outer.body[0].node);
-  std::swap(outer.var, inner.var);
-  std::swap(outer.name, inner.name);
-  std::swap(outer.extent, inner.extent);
-  ExpectSame(kernel);
-  VectorTarget target;
-  TW_ASSERT_OK_AND_ASSIGN(ScalarKernel without, Legalize(kernel, target));
-  EXPECT_EQ(Count<kernel_ir::PrefetchInst>(without.body, "", without), 0);
-  target.prefetch_above_bytes = 64 * 480 * 4 - 1;
-  TW_ASSERT_OK_AND_ASSIGN(ScalarKernel with, Legalize(kernel, target));
-  EXPECT_EQ(Count<kernel_ir::PrefetchInst>(with.body, "k", with), 1);
-  std::vector<std::string> args = Arguments(kernel);
-  TW_ASSERT_OK(
-      InterpretScalarKernel(with, absl::MakeSpan(args), 0, with.num_tasks));
-  std::vector<std::string> expected = Arguments(kernel);
-  TW_ASSERT_OK(InterpretTileKernel(kernel, absl::MakeSpan(expected)));
-  EXPECT_TRUE(args == expected);
-  target.prefetch_above_bytes = 64 * 480 * 4;
-  TW_ASSERT_OK_AND_ASSIGN(ScalarKernel small, Legalize(kernel, target));
-  EXPECT_EQ(Count<kernel_ir::PrefetchInst>(small.body, "", small), 0);
+  for (const For::Kind tiles : {For::Kind::kTask, For::Kind::kSerial}) {
+    Kernel kernel = Gemm(32, 480, 64, 8, 48, panels);
+    auto& outer = std::get<For>(kernel.body[0].node);
+    auto& inner = std::get<For>(outer.body[0].node);
+    std::swap(outer.var, inner.var);
+    std::swap(outer.name, inner.name);
+    std::swap(outer.extent, inner.extent);
+    inner.kind = tiles;
+    ExpectSame(kernel);
+    VectorTarget target;
+    TW_ASSERT_OK_AND_ASSIGN(ScalarKernel without, Legalize(kernel, target));
+    EXPECT_EQ(Count<kernel_ir::PrefetchInst>(without.body, "", without), 0);
+    target.prefetch_above_bytes = 64 * 480 * 4 - 1;
+    TW_ASSERT_OK_AND_ASSIGN(ScalarKernel with, Legalize(kernel, target));
+    EXPECT_EQ(Count<kernel_ir::PrefetchInst>(with.body, "k", with), 1);
+    std::vector<std::string> args = Arguments(kernel);
+    TW_ASSERT_OK(
+        InterpretScalarKernel(with, absl::MakeSpan(args), 0, with.num_tasks));
+    std::vector<std::string> expected = Arguments(kernel);
+    TW_ASSERT_OK(InterpretTileKernel(kernel, absl::MakeSpan(expected)));
+    EXPECT_TRUE(args == expected);
+    target.prefetch_above_bytes = 64 * 480 * 4;
+    TW_ASSERT_OK_AND_ASSIGN(ScalarKernel small, Legalize(kernel, target));
+    EXPECT_EQ(Count<kernel_ir::PrefetchInst>(small.body, "", small), 0);
+  }
 }
 
 TEST(Legalize, PaddingByGuardsMasksTheLoads) {

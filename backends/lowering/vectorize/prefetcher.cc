@@ -183,26 +183,29 @@ bool Prefetcher::Run(int buffer, const Reads& reads, const LoopValue& asked,
 }
 
 // A buffer is read in shares, one per iteration of a task loop, and each share
-// by all iterations of a task loop inside. Every one of these brings its part
-// of the next share closer, evenly over its steps: memory is slower than a core
-// that asks for all at once.
+// by all iterations of a loop inside, of tasks or in one task. Every one of
+// these brings its part of the next share closer, evenly over its steps: memory
+// is slower than a core that asks for all at once.
 void Prefetcher::NextShare() {
+  const int step_var = InnermostLoop();
   for (const auto& [buffer, reads] : vector_reads_) {
     const kernel_ir::Buffer& b = c_.kernel.buffers[buffer];
     const LinearForm& first = reads.begin()->second;
     const int64_t bytes = SizeBytes(b.dtype);
     if (!ExceedsCache(b)) continue;
-    // The innermost task loop that moves the reads, and the next one inside
+    // The innermost task loop that moves the reads, and the next loop inside
     // it, which does not.
     const LoopValue *share = nullptr, *reader = nullptr;
     int64_t share_elements = 0;
     int reader_var = -1;
     for (const auto& [var, value] : c_.loops) {
-      if (value.task_extent <= 1) continue;
+      if (value.reg == kNoReg || var == step_var || c_.ranges.extent(var) <= 1)
+        continue;
       const bool moves = std::any_of(
           first.terms.begin(), first.terms.end(),
           [v = var](const auto& t) { return Mentions(t.first, v); });
-      if (moves && (share == nullptr || value.depth > share->depth)) {
+      if (moves && value.task_extent > 1 &&
+          (share == nullptr || value.depth > share->depth)) {
         share = &value;
         share_elements = first.CoefficientOf(var);
       }
@@ -218,10 +221,8 @@ void Prefetcher::NextShare() {
     // before read, in whole cache lines.
     const int64_t line = kLineBytes / bytes;
     const int64_t n = LinesInARow(reads, line);
-    const int step_var = InnermostLoop();
     if (n == 0 || first.CoefficientOf(step_var) != n * line) continue;
-    const int64_t per_step =
-        (n * line + reader->task_extent - 1) / reader->task_extent;
+    const int64_t per_step = CeilDiv(n * line, c_.ranges.extent(reader_var));
     LinearForm next;
     next.constant = reads.begin()->first + share_elements;
     for (const auto& [term, coefficient] : first.terms) {
