@@ -140,19 +140,23 @@ TEST(Legalize, DirectConvolutionOnBlockedChannelsRunsAlongTheChannels) {
 }
 
 // Panels of b are one per n0, and 4 tiles along m0, inside, read each, in tasks
-// of their own or in one: every step of every tile prefetches a quarter of 3
+// of their own or in loops: every step of every tile prefetches a quarter of 3
 // lines.
 TEST(Legalize, LargeOperandsArePrefetchedAShareAhead) {
   const Layout panels = *Layout::Create({64, 480}, {0, 0}, {0, 0},
                                         {{1, 48, 10}, {0, 1, 64}, {1, 1, 48}},
                                         Layout::Fill::kUndefined);
-  for (const For::Kind tiles : {For::Kind::kTask, For::Kind::kSerial}) {
+  using Kind = For::Kind;
+  for (const auto& [shares, tiles] : {std::pair(Kind::kTask, Kind::kTask),
+                                      {Kind::kTask, Kind::kSerial},
+                                      {Kind::kSerial, Kind::kSerial}}) {
     Kernel kernel = Gemm(32, 480, 64, 8, 48, panels);
     auto& outer = std::get<For>(kernel.body[0].node);
     auto& inner = std::get<For>(outer.body[0].node);
     std::swap(outer.var, inner.var);
     std::swap(outer.name, inner.name);
     std::swap(outer.extent, inner.extent);
+    outer.kind = shares;
     inner.kind = tiles;
     ExpectSame(kernel);
     VectorTarget target;

@@ -72,12 +72,13 @@ bool Prefetcher::ExceedsCache(const kernel_ir::Buffer& buffer) const {
          c_.target.prefetch_above_bytes;
 }
 
-// The variable of the innermost loop that is no constant; -1: there is none.
-int Prefetcher::InnermostLoop() const {
-  int innermost = -1, depth = -1;
+int Prefetcher::InnermostLoop(
+    const std::function<bool(int var, int depth)>& test) const {
+  int innermost = -1, innermost_depth = -1;
   for (const auto& [var, value] : c_.loops) {
-    if (value.reg != kNoReg && value.depth > depth)
-      innermost = var, depth = value.depth;
+    if (value.reg != kNoReg && value.depth > innermost_depth &&
+        (test == nullptr || test(var, value.depth)))
+      innermost = var, innermost_depth = value.depth;
   }
   return innermost;
 }
@@ -182,10 +183,10 @@ bool Prefetcher::Run(int buffer, const Reads& reads, const LoopValue& asked,
   return true;
 }
 
-// A buffer is read in shares, one per iteration of a task loop, and each share
-// by all iterations of a loop inside, of tasks or in one task. Every one of
-// these brings its part of the next share closer, evenly over its steps: memory
-// is slower than a core that asks for all at once.
+// A buffer is read in shares, one per iteration of a loop, and each share by
+// all iterations of a loop inside. Every one of these brings its part of the
+// next share closer, evenly over its steps: memory is slower than a core that
+// asks for all at once.
 void Prefetcher::NextShare() {
   const int step_var = InnermostLoop();
   for (const auto& [buffer, reads] : vector_reads_) {
@@ -193,30 +194,21 @@ void Prefetcher::NextShare() {
     const LinearForm& first = reads.begin()->second;
     const int64_t bytes = SizeBytes(b.dtype);
     if (!ExceedsCache(b)) continue;
-    // The innermost task loop that moves the reads, and the next loop inside
-    // it, which does not.
-    const LoopValue *share = nullptr, *reader = nullptr;
-    int64_t share_elements = 0;
-    int reader_var = -1;
-    for (const auto& [var, value] : c_.loops) {
-      if (value.reg == kNoReg || var == step_var || c_.ranges.extent(var) <= 1)
-        continue;
-      const bool moves = std::any_of(
-          first.terms.begin(), first.terms.end(),
-          [v = var](const auto& t) { return Mentions(t.first, v); });
-      if (moves && value.task_extent > 1 &&
-          (share == nullptr || value.depth > share->depth)) {
-        share = &value;
-        share_elements = first.CoefficientOf(var);
-      }
-      if (!moves && (reader == nullptr || value.depth > reader->depth)) {
-        reader = &value;
-        reader_var = var;
-      }
-    }
-    if (share == nullptr || reader == nullptr || share_elements <= 0 ||
-        reader->depth < share->depth)
-      continue;
+    const auto moves = [&](int var) {
+      return std::any_of(first.terms.begin(), first.terms.end(),
+                         [&](const auto& t) { return Mentions(t.first, var); });
+    };
+    const int reader_var = InnermostLoop([&](int var, int) {
+      return var != step_var && c_.ranges.extent(var) > 1 && !moves(var);
+    });
+    if (reader_var < 0) continue;
+    const int share_var = InnermostLoop([&](int var, int depth) {
+      return depth < c_.loops.at(reader_var).depth &&
+             c_.ranges.extent(var) > 1 && moves(var);
+    });
+    if (share_var < 0) continue;
+    const int64_t share_elements = first.CoefficientOf(share_var);
+    if (share_elements <= 0) continue;
     // Each step of the innermost loop reads the neighbours of what the step
     // before read, in whole cache lines.
     const int64_t line = kLineBytes / bytes;

@@ -43,7 +43,10 @@ class Prefetcher {
   }
   bool IsMapInMemory() const;
   bool ExceedsCache(const kernel_ir::Buffer& buffer) const;
-  int InnermostLoop() const;
+  // The variable of the innermost loop that is no constant and passes the test,
+  // if there is one; -1: none.
+  int InnermostLoop(
+      const std::function<bool(int var, int depth)>& test = nullptr) const;
   void ForgetClosedLoops(std::map<int, Reads>& reads_of);
   bool AsAsked();
   bool Run(int buffer, const Reads& reads, const LoopValue& asked,
