@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "tilegraph/expr/normal_exp.h"
+
 namespace tilewright::sketch {
 namespace {
 
@@ -82,24 +84,9 @@ constexpr RescalingRule kSquareOfDifference = {
     [](const Expr&, const Expr& sums) { return sums; },
     /*counts=*/true};
 
-// d of `d < bound ? -inf : d`, where exp(d) would be a denormal number of floats
-// below the bound; else `e`. The weight that a step leaves out is none beside a
-// sum of at least 1, and less so for a later A.
-const Expr& LeastAsInfinite(const Expr& e) {
-  constexpr double kLeastNormal = -87;  // 2^-126 is e^-87.3
-  const auto is_at_most = [](const Expr& number, double bound) {
-    return number.op() == Op::kConst && number.float_value() <= bound;
-  };
-  const bool selects =
-      e.op() == Op::kSelect && e.operand(0).op() == Op::kLt &&
-      e.operand(0).operand(0) == e.operand(2) &&
-      is_at_most(e.operand(0).operand(1), kLeastNormal) &&
-      is_at_most(e.operand(1), -std::numeric_limits<double>::infinity());
-  return selects ? e.operand(2) : e;
-}
-
-// Whether `step` is a product with one factor exp(x - A), x what A reduces, and
-// small differences perhaps infinite.
+// Whether `step` is a product with one factor exp(x - A), x what A reduces.
+// What a step leaves out of NormalExp is none beside a sum of at least 1, and
+// less so for a later A.
 bool IsExpOfDifference(
     const Expr& step, int a,
     const std::function<bool(const Expr& x, const Expr& load)>& reduces) {
@@ -111,9 +98,8 @@ bool IsExpOfDifference(
   if (step.op() == Op::kDiv)
     return !LoadsFrom(step.operand(1), a) &&
            IsExpOfDifference(step.operand(0), a, reduces);
-  if (step.op() != Op::kExp) return false;
-  const Expr& difference = LeastAsInfinite(step.operand(0));
-  if (difference.op() != Op::kSub) return false;
+  const Expr difference = ExponentOf(step);
+  if (!difference || difference.op() != Op::kSub) return false;
   const Expr& x = difference.operand(0);
   const Expr& load = difference.operand(1);
   return load.op() == Op::kLoad && load.source() == a && !LoadsFrom(x, a) &&

@@ -8,6 +8,7 @@
 #include "frontends/onnx/graph/tensor_proto.h"
 #include "frontends/onnx/ops/common.h"
 #include "frontends/onnx/ops/families.h"
+#include "tilegraph/expr/normal_exp.h"
 
 namespace tilewright {
 namespace {
@@ -125,7 +126,7 @@ absl::Status ImportCrossEntropy(ImportContext& in) {
   };
   const TensorId sum = ReduceDims(
       in, in.Name(0, "exp"), acc, shape, reduced, true, Combiner::Kind::kSum,
-      "reduce", [&](Index index) { return Unary(Op::kExp, shifted(index)); });
+      "reduce", [&](Index index) { return NormalExp(shifted(index)); });
   const TensorId log_prob =
       in.Elementwise(op.has_output(1) ? in.Name(1) : in.Name(0, "log_prob"),
                      op.dtype(0), shape, "softmax", [&](Index index) {

@@ -9,6 +9,7 @@
 #include "frontends/onnx/graph/tensor_proto.h"
 #include "frontends/onnx/ops/common.h"
 #include "frontends/onnx/ops/families.h"
+#include "tilegraph/expr/normal_exp.h"
 
 namespace tilewright {
 namespace {
@@ -156,8 +157,8 @@ absl::Status ImportLogSumExp(ImportContext& in) {
   const TensorId sum = ReduceDims(
       in, in.Name(0, "sum"), acc, shape, reduced, true, Combiner::Kind::kSum,
       "reduce", [&](absl::Span<const Expr> index) {
-        return Unary(Op::kExp, Binary(Op::kSub, CastTo(acc, in.Load(x, index)),
-                                      shift(index)));
+        return NormalExp(
+            Binary(Op::kSub, CastTo(acc, in.Load(x, index)), shift(index)));
       });
   const bool keep = op.Int("keepdims", 1) != 0;
   in.EmitElementwise(0, "logsumexp", [&](absl::Span<const Expr> index) {

@@ -7,6 +7,7 @@
 #include "frontends/onnx/graph/op_def.h"
 #include "frontends/onnx/ops/common.h"
 #include "frontends/onnx/ops/families.h"
+#include "tilegraph/expr/normal_exp.h"
 
 namespace tilewright {
 namespace {
@@ -33,17 +34,6 @@ Expr Shifted(const ImportContext& in, TensorId x, TensorId max, DType acc,
   return Binary(Op::kSub, CastTo(acc, in.Load(x, index)), in.Load(max, index));
 }
 
-// e^difference beside a sum of at least 1, where a denormal number is none: 0.
-// Scores masked by -100 make such, and cores of Intel's need a hundred cycles
-// for each, and for each product of one.
-Expr WeightOf(const Expr& difference) {
-  const DType dtype = difference.dtype();
-  // 2^-126 is e^-87.3, 2^-1022 e^-708.4.
-  const Expr least = Literal(dtype, dtype == DType::kFloat64 ? -708 : -87);
-  return Unary(Op::kExp, SelectExpr(Binary(Op::kLt, difference, least),
-                                    Lowest(dtype), difference));
-}
-
 // Of rows: their maximum, exp(x - max), and the sum of those, which is at least
 // 1, as its logarithm or reciprocal: one function or division per row.
 struct RowParts {
@@ -59,7 +49,7 @@ RowParts EmitRowParts(ImportContext& in, TensorId x,
                          [&](Index index) { return in.Load(x, index); });
   parts.exp =
       in.Elementwise(in.Name(0, "exp"), acc, shape, "exp", [&](Index index) {
-        return WeightOf(Shifted(in, x, parts.max, acc, index));
+        return NormalExp(Shifted(in, x, parts.max, acc, index));
       });
   const TensorId sum =
       ReduceDims(in, in.Name(0, "sum"), acc, shape, reduced, true,
