@@ -274,7 +274,7 @@ TEST(WinogradScheduleTest, FiltersFromFarArePrefetched) {
     EXPECT_THAT(schedule.status(), IsOk());
     return AnswersOf(*schedule).at("prefetch");
   };
-  EXPECT_EQ(prefetch(512), "64");
+  EXPECT_EQ(prefetch(512), "32");
   EXPECT_EQ(prefetch(16), "auto");
 }
 

@@ -174,6 +174,18 @@ TEST(Legalize, LargeOperandsArePrefetchedAShareAhead) {
     target.prefetch_above_bytes = 64 * 480 * 4;
     TW_ASSERT_OK_AND_ASSIGN(ScalarKernel small, Legalize(kernel, target));
     EXPECT_EQ(Count<kernel_ir::PrefetchInst>(small.body, "", small), 0);
+    // Steps that a schedule asks for too: 3 lines of the panel and 8 rows come
+    // closer beside the next panel. It may also ask for none at all.
+    for (const auto& [steps, expected] : {std::pair(4, 1 + 3 + 8), {0, 0}}) {
+      target.prefetch_above_bytes = 1;
+      for (Stmt& stmt : inner.body) {
+        if (auto* loop = std::get_if<For>(&stmt.node))
+          loop->hints.prefetch = steps;
+      }
+      TW_ASSERT_OK_AND_ASSIGN(ScalarKernel asked, Legalize(kernel, target));
+      EXPECT_EQ(Count<kernel_ir::PrefetchInst>(asked.body, "k", asked),
+                expected);
+    }
   }
 }
 

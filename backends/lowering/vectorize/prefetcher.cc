@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -52,9 +53,10 @@ void Prefetcher::Emit() {
   if (!IsUpdate() && !IsMapInMemory()) return;
   ForgetClosedLoops(vector_reads_);
   ForgetClosedLoops(scalar_reads_);
-  if (AsAsked() || !IsUpdate() || c_.target.prefetch_above_bytes == 0) return;
+  const std::optional<int64_t> asked = AsAsked();
+  if (asked == 0 || !IsUpdate() || c_.target.prefetch_above_bytes == 0) return;
   NextShare();
-  NextBlock();
+  if (!asked) NextBlock();
 }
 
 // Maps of accumulators belong to the update that made them.
@@ -108,8 +110,8 @@ void Prefetcher::Prefetch(int buffer, const LinearForm& next, int64_t more,
 }
 
 // The lines that the step reads so many steps of a loop later, if the schedule
-// says how many; false if it leaves that to lowering.
-bool Prefetcher::AsAsked() {
+// says how many, which is the result.
+std::optional<int64_t> Prefetcher::AsAsked() {
   const LoopValue* asked = nullptr;
   int asked_var = -1;
   for (const auto& [var, value] : c_.loops) {
@@ -117,8 +119,8 @@ bool Prefetcher::AsAsked() {
     if (asked == nullptr || value.depth > asked->depth)
       asked = &value, asked_var = var;
   }
-  if (asked == nullptr) return false;
-  if (asked->prefetch == 0) return true;
+  if (asked == nullptr) return std::nullopt;
+  if (asked->prefetch == 0) return 0;
   const int step_var = InnermostLoop();
   for (const auto* reads_of : {&vector_reads_, &scalar_reads_}) {
     for (const auto& [buffer, reads] : *reads_of) {
@@ -145,7 +147,7 @@ bool Prefetcher::AsAsked() {
       }
     }
   }
-  return true;
+  return asked->prefetch;
 }
 
 // Prefetches what an iteration of the asked loop reads in all steps of the

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 
 #include "backends/kernel_ir/tile_ir.h"
 #include "backends/lowering/vectorize/emit_tile_op.h"
@@ -31,7 +32,8 @@ class Prefetcher {
   }
 
   // Asks for what later steps read at these places: as many steps ahead as the
-  // schedule says, or, for updates, where this looks worth it.
+  // schedule says, and, for updates, from further away than a step where this
+  // looks worth it, unless the schedule says 0.
   void Emit();
 
  private:
@@ -48,7 +50,7 @@ class Prefetcher {
   int InnermostLoop(
       const std::function<bool(int var, int depth)>& test = nullptr) const;
   void ForgetClosedLoops(std::map<int, Reads>& reads_of);
-  bool AsAsked();
+  std::optional<int64_t> AsAsked();
   bool Run(int buffer, const Reads& reads, const LoopValue& asked,
            int asked_var);
   void NextShare();

@@ -66,7 +66,7 @@ void DecideRunPrefetch(Decider& decider, ScheduleWriter& writer, Handle loop,
   const std::vector<std::string> options = {"auto", "none", "16",
                                             "32",   "64",   "128"};
   AnnotatePrefetch(writer, loop,
-                   DecideOption(decider, "prefetch", options, far ? 4 : 0));
+                   DecideOption(decider, "prefetch", options, far ? 3 : 0));
 }
 
 void DecideUnroll(Decider& decider, ScheduleWriter& writer, Handle loop) {

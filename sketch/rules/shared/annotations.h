@@ -44,7 +44,7 @@ std::string PrefetchOfAPage(int64_t step_bytes);
 
 // "prefetch" of such a loop where every step reads the next vectors of one long
 // run, the packed operand: hardware keeps too short a distance from it where
-// it comes from beyond the private cache (`far`), and 64 steps, of a few
+// it comes from beyond the private cache (`far`), and 32 steps, of a few
 // vectors each, are preferred.
 void DecideRunPrefetch(Decider& decider, ScheduleWriter& writer, Handle loop,
                        bool far);
