@@ -74,15 +74,15 @@ bool Prefetcher::ExceedsCache(const kernel_ir::Buffer& buffer) const {
          c_.target.prefetch_above_bytes;
 }
 
-int Prefetcher::InnermostLoop(
-    const std::function<bool(int var, int depth)>& test) const {
-  int innermost = -1, innermost_depth = -1;
+std::vector<int> Prefetcher::Loops() const {
+  std::vector<int> vars;
   for (const auto& [var, value] : c_.loops) {
-    if (value.reg != kNoReg && value.depth > innermost_depth &&
-        (test == nullptr || test(var, value.depth)))
-      innermost = var, innermost_depth = value.depth;
+    if (value.reg != kNoReg) vars.push_back(var);
   }
-  return innermost;
+  std::sort(vars.begin(), vars.end(), [&](int a, int b) {
+    return c_.loops.at(a).depth > c_.loops.at(b).depth;
+  });
+  return vars;
 }
 
 // Forgets reads in loops over the vectors of a row: they are addressed by that
@@ -121,12 +121,13 @@ std::optional<int64_t> Prefetcher::AsAsked() {
   }
   if (asked == nullptr) return std::nullopt;
   if (asked->prefetch == 0) return 0;
-  const int step_var = InnermostLoop();
+  const std::vector<int> loops = Loops();
+  const int step_var = loops.empty() ? -1 : loops[0];
   for (const auto* reads_of : {&vector_reads_, &scalar_reads_}) {
     for (const auto& [buffer, reads] : *reads_of) {
       const kernel_ir::Buffer& b = c_.kernel.buffers[buffer];
       if (b.level != kernel_ir::Level::kGlobal ||
-          Run(buffer, reads, *asked, asked_var))
+          Run(buffer, reads, *asked, asked_var, step_var))
         continue;
       std::set<int64_t> lines;
       for (const auto& [constant, form] : reads) {
@@ -156,9 +157,8 @@ std::optional<int64_t> Prefetcher::AsAsked() {
 // run closer, every line is asked for about once. False if there is no such
 // run.
 bool Prefetcher::Run(int buffer, const Reads& reads, const LoopValue& asked,
-                     int asked_var) {
+                     int asked_var, int step_var) {
   const LinearForm& first = reads.begin()->second;
-  const int step_var = InnermostLoop();
   const int64_t ahead = asked.prefetch * first.CoefficientOf(asked_var);
   if (!IsUpdate() || step_var < 0 || step_var == asked_var || ahead == 0)
     return false;
@@ -190,7 +190,9 @@ bool Prefetcher::Run(int buffer, const Reads& reads, const LoopValue& asked,
 // next share closer, evenly over its steps: memory is slower than a core that
 // asks for all at once.
 void Prefetcher::NextShare() {
-  const int step_var = InnermostLoop();
+  const std::vector<int> loops = Loops();
+  if (loops.empty()) return;
+  const int step_var = loops[0];
   for (const auto& [buffer, reads] : vector_reads_) {
     const kernel_ir::Buffer& b = c_.kernel.buffers[buffer];
     const LinearForm& first = reads.begin()->second;
@@ -200,16 +202,15 @@ void Prefetcher::NextShare() {
       return std::any_of(first.terms.begin(), first.terms.end(),
                          [&](const auto& t) { return Mentions(t.first, var); });
     };
-    const int reader_var = InnermostLoop([&](int var, int) {
-      return var != step_var && c_.ranges.extent(var) > 1 && !moves(var);
+    const auto reader = std::find_if(
+        loops.begin() + 1, loops.end(),
+        [&](int var) { return c_.ranges.extent(var) > 1 && !moves(var); });
+    const auto share = std::find_if(reader, loops.end(), [&](int var) {
+      return c_.ranges.extent(var) > 1 && moves(var);
     });
-    if (reader_var < 0) continue;
-    const int share_var = InnermostLoop([&](int var, int depth) {
-      return depth < c_.loops.at(reader_var).depth &&
-             c_.ranges.extent(var) > 1 && moves(var);
-    });
-    if (share_var < 0) continue;
-    const int64_t share_elements = first.CoefficientOf(share_var);
+    if (share == loops.end()) continue;
+    const int reader_var = *reader;
+    const int64_t share_elements = first.CoefficientOf(*share);
     if (share_elements <= 0) continue;
     // Each step of the innermost loop reads the neighbours of what the step
     // before read, in whole cache lines.
@@ -237,14 +238,10 @@ void Prefetcher::NextShare() {
 // of them; the next block of steps finds its lines pages away, one stream for
 // each block. Every step brings a line of a block further on closer.
 void Prefetcher::NextBlock() {
-  std::vector<std::pair<int, int>> by_depth;  // depth, variable
-  for (const auto& [var, value] : c_.loops) {
-    if (value.reg != kNoReg && value.task_extent == 0)
-      by_depth.emplace_back(value.depth, var);
-  }
-  if (by_depth.size() < 2) return;
-  std::sort(by_depth.rbegin(), by_depth.rend());
-  const int step = by_depth[0].second, block = by_depth[1].second;
+  // Tasks are no blocks: they lie outside of all loops.
+  const std::vector<int> loops = Loops();
+  if (loops.size() < 2 || c_.loops.at(loops[1]).task_extent != 0) return;
+  const int step = loops[0], block = loops[1];
   const int64_t steps = c_.ranges.extent(step),
                 blocks = c_.ranges.extent(block);
   for (const auto& [buffer, reads] : scalar_reads_) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "backends/kernel_ir/tile_ir.h"
 #include "backends/lowering/vectorize/emit_tile_op.h"
@@ -45,14 +46,13 @@ class Prefetcher {
   }
   bool IsMapInMemory() const;
   bool ExceedsCache(const kernel_ir::Buffer& buffer) const;
-  // The variable of the innermost loop that is no constant and passes the test,
-  // if there is one; -1: none.
-  int InnermostLoop(
-      const std::function<bool(int var, int depth)>& test = nullptr) const;
+  // The variables of the loops around the operation that are no constants, the
+  // innermost first.
+  std::vector<int> Loops() const;
   void ForgetClosedLoops(std::map<int, Reads>& reads_of);
   std::optional<int64_t> AsAsked();
   bool Run(int buffer, const Reads& reads, const LoopValue& asked,
-           int asked_var);
+           int asked_var, int step_var);
   void NextShare();
   void NextBlock();
   void Prefetch(int buffer, const LinearForm& next, int64_t more, int level);
