@@ -362,6 +362,67 @@ TEST(OpsTest, ResizeReadsBetweenPositions) {
              {2}, {0, 8});
 }
 
+TEST(OpsTest, ResizeCropsAndExtrapolates) {
+  const auto run = [](const char* mode, const std::vector<float>& roi,
+                      const std::vector<float>& scales,
+                      const std::vector<int64_t>& sizes) {
+    ModelBuilder builder(17);
+    builder.Input("x", {5}).Floats("roi", {2}, roi);
+    std::vector<std::string> inputs = {"x", "roi", ""};
+    if (!scales.empty()) {
+      builder.Floats("scales", {1}, scales);
+      inputs[2] = "scales";
+    } else {
+      builder.Ints("sizes", {1}, sizes);
+      inputs.push_back("sizes");
+    }
+    builder.Node("Resize", inputs, {"y"})
+        .String("mode", mode)
+        .String("coordinate_transformation_mode", "tf_crop_and_resize")
+        .Float("extrapolation_value", 9);
+    builder.Output("y");
+    return RunModel(builder, {Vector({1, 2, 3, 4, 5})});
+  };
+  for (const char* mode : {"nearest", "linear", "cubic"}) {
+    SCOPED_TRACE(mode);
+    ExpectNear(run(mode, {0, 1}, {}, {5}), {5}, {1, 2, 3, 4, 5});
+    ExpectNear(run(mode, {0.25f, 1.25f}, {}, {5}), {5}, {2, 3, 4, 5, 9});
+    ExpectNear(run(mode, {-0.5f, 1.5f}, {}, {5}), {5}, {9, 1, 3, 5, 9});
+    ExpectNear(run(mode, {1, 0}, {}, {5}), {5}, {5, 4, 3, 2, 1});
+    ExpectNear(run(mode, {0.25f, 0.75f}, {}, {1}), {1}, {3});
+    ExpectNear(run(mode, {1.5f, 2}, {}, {2}), {2}, {9, 9});
+    ExpectNear(run(mode, {0.5f, 1}, {1.25f}, {}), {3}, {3, 4, 5});
+  }
+  ExpectNear(run("linear", {0.25f, 0.75f}, {2}, {}), {5},
+             {2, 2.5f, 3, 3.5f, 4});
+}
+
+// Crops of two axes of three, by sums of sums and by one axis after the other.
+TEST(OpsTest, ResizeCropsSomeAxes) {
+  for (const char* mode : {"linear", "cubic"}) {
+    ModelBuilder builder(18);
+    builder.Input("x", {2, 3, 3}).Floats("roi", {4}, {0, 0.5f, 1, 1.5f});
+    builder.Ints("sizes", {2}, {2, 3});
+    builder.Node("Resize", {"x", "roi", "", "sizes"}, {"y"})
+        .String("mode", mode)
+        .String("coordinate_transformation_mode", "tf_crop_and_resize")
+        .Ints("axes", {1, 2});
+    builder.Output("y");
+    ExpectNear(RunModel(builder, {Count({2, 3, 3})}), {2, 2, 3},
+               {2, 3, 0, 8, 9, 0, 11, 12, 0, 17, 18, 0});
+  }
+}
+
+TEST(OpsTest, ResizeOfOldTensorFlowModels) {
+  ModelBuilder builder(11);
+  builder.Input("x", {4}).Floats("roi", {0}, {}).Floats("scales", {1}, {0.5f});
+  builder.Node("Resize", {"x", "roi", "scales"}, {"y"})
+      .String("nearest_mode", "floor")
+      .String("coordinate_transformation_mode", "tf_half_pixel_for_nn");
+  builder.Output("y");
+  ExpectNear(RunModel(builder, {Vector({1, 2, 3, 4})}), {2}, {2, 4});
+}
+
 TEST(OpsTest, QuantizationRoundsAndSaturates) {
   const Given x = Vector({-100, 0.5f, 1.5f, 1000});
   ExpectNear(RunNode(17, "QuantizeLinear", {x, {{}, {1}}}), {4},

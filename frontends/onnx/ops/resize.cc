@@ -39,6 +39,21 @@ absl::Status InferResize(OpContext& op) {
   return absl::OkStatus();
 }
 
+// The value of output `index`, or what is outside of the data.
+Expr InsideOr(const ResizeSpec& spec, const Shape& from,
+              absl::Span<const Expr> index, const Expr& value) {
+  Expr inside;
+  for (int d = 0; d < static_cast<int>(from.size()); ++d) {
+    const OutputRange range = OutputsInside(spec, d, from[d]);
+    inside = AndAll(inside, InBounds(index[d] - Expr::Int(range.first),
+                                     range.end - range.first, range.first > 0,
+                                     range.end < spec.shape[d]));
+  }
+  return inside
+             ? SelectExpr(inside, value, Literal(value.dtype(), spec.outside))
+             : value;
+}
+
 // Each output position copies one element.
 absl::Status ImportNearest(ImportContext& in, const ResizeSpec& spec) {
   const Shape& from = in.op().shape(0);
@@ -52,12 +67,17 @@ absl::Status ImportNearest(ImportContext& in, const ResizeSpec& spec) {
         Positions::Create(in, d, position, 1, from[d], FindSteps(position)));
     positions.push_back(std::move(one));
   }
-  return EmitMove(in, false, [&](absl::Span<const Expr> index) {
+  const auto at = [&](absl::Span<const Expr> index) {
     std::vector<Expr> at;
     for (size_t d = 0; d < from.size(); ++d)
       at.push_back(positions[d].At(in, index[d], Expr::Int(0)));
     return at;
+  };
+  if (!spec.Crops()) return EmitMove(in, false, at);
+  in.EmitElementwise(0, "resize", [&](absl::Span<const Expr> index) {
+    return InsideOr(spec, from, index, in.At(in.input(0), at(index)));
   });
+  return absl::OkStatus();
 }
 
 // `x` with the zeros around it that the interpolations `along` read.
@@ -98,34 +118,21 @@ absl::Status ImportTogether(ImportContext& in, const ResizeSpec& spec,
           }
           return total;
         };
-    return sum(0, {index.begin(), index.end()});
+    return InsideOr(spec, in.op().shape(0), index,
+                    sum(0, {index.begin(), index.end()}));
   });
   return absl::OkStatus();
 }
 
-absl::Status ImportResize(ImportContext& in) {
+// One dimension after the other.
+absl::Status ImportInTurn(ImportContext& in, const ResizeSpec& spec,
+                          const std::vector<int>& axes, DType acc) {
   const OpContext& op = in.op();
-  TW_ASSIGN_OR_RETURN(const ResizeSpec spec, ReadResize(op));
-  if (spec.shape == op.shape(0) &&
-      std::all_of(spec.scale.begin(), spec.scale.end(),
-                  [](double scale) { return scale == 1; })) {
-    in.SetOutput(0, in.input(0));
-    return absl::OkStatus();
-  }
-  if (spec.mode == ResizeMode::kNearest) return ImportNearest(in, spec);
-  const DType acc = Combiner::DefaultAccumulator(op.dtype(0));
   Shape shape = op.shape(0);
-  std::vector<int> axes;
-  for (int d = 0; d < op.rank(0); ++d) {
-    if (spec.scale[d] != 1 || spec.shape[d] != shape[d]) axes.push_back(d);
-  }
-  if (spec.mode == ResizeMode::kLinear && !spec.antialias && axes.size() <= 2)
-    return ImportTogether(in, spec, axes, acc);
   TensorId x = in.input(0);
-  // One dimension after the other.
   for (size_t step = 0; step < axes.size(); ++step) {
     const int d = axes[step];
-    const bool is_last = step + 1 == axes.size();
+    const bool is_last = step + 1 == axes.size() && !spec.Crops();
     TW_ASSIGN_OR_RETURN(const Interpolation along,
                         Interpolation::Create(in, spec, d, shape[d], acc));
     const TensorId source = PadFor(in, absl::StrCat("pad", d), x, {along});
@@ -141,8 +148,32 @@ absl::Status ImportResize(ImportContext& in) {
                         along.Weight(in, index, tap[0]));
         });
   }
-  in.SetOutput(0, x);
+  if (!spec.Crops()) {
+    in.SetOutput(0, x);
+    return absl::OkStatus();
+  }
+  in.EmitElementwise(0, "resize", [&](absl::Span<const Expr> index) {
+    return InsideOr(spec, op.shape(0), index, in.Load(x, index));
+  });
   return absl::OkStatus();
+}
+
+absl::Status ImportResize(ImportContext& in) {
+  const OpContext& op = in.op();
+  TW_ASSIGN_OR_RETURN(const ResizeSpec spec, ReadResize(op));
+  std::vector<int> axes;
+  for (int d = 0; d < op.rank(0); ++d) {
+    if (!spec.Keeps(d, op.shape(0)[d])) axes.push_back(d);
+  }
+  if (axes.empty()) {
+    in.SetOutput(0, in.input(0));
+    return absl::OkStatus();
+  }
+  if (spec.mode == ResizeMode::kNearest) return ImportNearest(in, spec);
+  const DType acc = Combiner::DefaultAccumulator(op.dtype(0));
+  if (spec.mode == ResizeMode::kLinear && !spec.antialias && axes.size() <= 2)
+    return ImportTogether(in, spec, axes, acc);
+  return ImportInTurn(in, spec, axes, acc);
 }
 
 constexpr OpDef kOps[] = {

@@ -43,13 +43,35 @@ absl::Status ReadMode(const OpContext& op, ResizeSpec& spec) {
   spec.antialias = op.Int("antialias", 0) != 0;
   spec.exclude_outside = op.Int("exclude_outside", 0) != 0;
   spec.cubic_a = op.Float("cubic_coeff_a", -0.75f);
-  for (const char* known :
-       {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
-        "align_corners", "asymmetric"}) {
+  spec.outside = op.Float("extrapolation_value", 0);
+  for (const char* known : {"half_pixel", "half_pixel_symmetric",
+                            "pytorch_half_pixel", "align_corners", "asymmetric",
+                            "tf_half_pixel_for_nn", "tf_crop_and_resize"}) {
     if (spec.coordinates == known) return absl::OkStatus();
   }
   return op.Unsupported("coordinate_transformation_mode ",
                         Quoted(spec.coordinates));
+}
+
+// The first and last of the part of each axis, from input 1: all the first come
+// before all the last.
+absl::Status ReadCrop(const OpContext& op, const std::vector<int>& axes,
+                      ResizeSpec& spec) {
+  spec.crop.assign(op.rank(0), {});
+  if (!spec.Crops()) return absl::OkStatus();
+  if (!op.has_input(1))
+    return op.Error(Quoted(spec.coordinates), " needs input 'roi'");
+  TW_ASSIGN_OR_RETURN(const std::vector<double> roi, ConstNumbers(op, 1));
+  const bool finite = std::all_of(roi.begin(), roi.end(), [](double value) {
+    return std::abs(value) < kLargestResize;
+  });
+  if (roi.size() != 2 * axes.size() || !finite) {
+    return op.Error("'roi' has ", roi.size(), " numbers for ", axes.size(),
+                    " axes; there must be two each, not too large");
+  }
+  for (size_t k = 0; k < axes.size(); ++k)
+    spec.crop[axes[k]] = {roi[k], roi[axes.size() + k]};
+  return absl::OkStatus();
 }
 
 // sizes, of which the largest or smallest scale may count for all axes.
@@ -85,6 +107,7 @@ absl::StatusOr<ResizeSpec> ReadResize(const OpContext& op) {
   for (const int64_t axis : named) {
     axes.push_back(static_cast<int>(axis < 0 ? axis + rank : axis));
   }
+  TW_RETURN_IF_ERROR(ReadCrop(op, axes, spec));
   // Where scales and sizes are changed with the opset.
   const int scales_input = op.opset() < 11 ? 1 : 2;
   std::vector<double> scales, sizes;
@@ -111,8 +134,11 @@ absl::StatusOr<ResizeSpec> ReadResize(const OpContext& op) {
   spec.scale.assign(rank, 1);
   for (size_t k = 0; k < axes.size(); ++k) {
     const double extent = static_cast<double>(from[axes[k]]);
+    const ResizeSpec::Crop& crop = spec.crop[axes[k]];
     const double out =
-        scales.empty() ? sizes[k] : std::floor(extent * scales[k]);
+        scales.empty()
+            ? sizes[k]
+            : std::floor(extent * (crop.last - crop.first) * scales[k]);
     if (!(out >= 1 && out < kLargestResize)) {
       return op.Error("dimension ", axes[k], " of ", ShapeText(from),
                       " becomes ", out);

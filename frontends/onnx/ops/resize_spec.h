@@ -2,6 +2,7 @@
 #ifndef TILEWRIGHT_FRONTENDS_ONNX_OPS_RESIZE_SPEC_H_
 #define TILEWRIGHT_FRONTENDS_ONNX_OPS_RESIZE_SPEC_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,20 @@ struct ResizeSpec {
   double cubic_a = -0.75;
   std::vector<double> scale;  // per dimension
   Shape shape;                // of the output
+  // Which part of each dimension is resized, in shares of its length less 1:
+  // all but for tf_crop_and_resize, where it may reach out of the data.
+  struct Crop {
+    double first = 0, last = 1;
+    bool is_whole() const { return first == 0 && last == 1; }
+  };
+  std::vector<Crop> crop;
+  double outside = 0;  // what is out there: extrapolation_value
+
+  bool Crops() const { return coordinates == "tf_crop_and_resize"; }
+  // Whether dimension `d`, of `extent` positions, stays as it is.
+  bool Keeps(int d, int64_t extent) const {
+    return scale[d] == 1 && shape[d] == extent && crop[d].is_whole();
+  }
 };
 
 // InvalidArgument or Unimplemented says which attribute or input is wrong.

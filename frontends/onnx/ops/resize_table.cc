@@ -8,13 +8,28 @@
 namespace tilewright {
 namespace {
 
-// Where output position `o` lies in the input.
-double Source(const ResizeSpec& spec, double scale, int64_t input,
-              int64_t output, int64_t o) {
+// Where output position `o` lies in the input, or out of it.
+double CropSource(const ResizeSpec& spec, int d, int64_t input, int64_t o) {
+  const ResizeSpec::Crop& crop = spec.crop[d];
+  const int64_t last = spec.shape[d] - 1;
+  const double share =
+      last == 0 ? 0.5 : static_cast<double>(o) / static_cast<double>(last);
+  return (crop.first + share * (crop.last - crop.first)) *
+         static_cast<double>(input - 1);
+}
+
+// Where output position `o` of dimension `d` lies in the input, of `input`
+// positions.
+double Source(const ResizeSpec& spec, int d, int64_t input, int64_t o) {
+  const double scale = spec.scale[d];
+  const int64_t output = spec.shape[d];
   const double x = static_cast<double>(o);
   const double half_pixel = (x + 0.5) / scale - 0.5;
   const double in = static_cast<double>(input);
   const double out = static_cast<double>(output);
+  if (spec.Crops())
+    return std::clamp<double>(CropSource(spec, d, input, o), 0, in - 1);
+  if (spec.coordinates == "tf_half_pixel_for_nn") return (x + 0.5) / scale;
   if (spec.coordinates == "asymmetric") return x / scale;
   if (spec.coordinates == "align_corners") {
     // As ONNX's reference, with the length before it is rounded down.
@@ -52,8 +67,19 @@ double CubicWeight(double a, double distance) {
 
 int64_t NearestPosition(const ResizeSpec& spec, int d, int64_t input,
                         int64_t o) {
-  return Nearest(spec, Source(spec, spec.scale[d], input, spec.shape[d], o),
-                 input);
+  return Nearest(spec, Source(spec, d, input, o), input);
+}
+
+OutputRange OutputsInside(const ResizeSpec& spec, int d, int64_t input) {
+  OutputRange range = {0, spec.shape[d]};
+  if (!spec.Crops()) return range;
+  const auto is_inside = [&](int64_t o) {
+    const double x = CropSource(spec, d, input, o);
+    return x >= 0 && x <= static_cast<double>(input - 1);
+  };
+  while (range.first < range.end && !is_inside(range.first)) ++range.first;
+  while (range.first < range.end && !is_inside(range.end - 1)) --range.end;
+  return range;
 }
 
 ResizeTable TableOf(const ResizeSpec& spec, int d, int64_t input) {
@@ -65,7 +91,7 @@ ResizeTable TableOf(const ResizeSpec& spec, int d, int64_t input) {
   ResizeTable table;
   table.taps = static_cast<int64_t>(2 * (1 - start));
   for (int64_t o = 0; o < output; ++o) {
-    const double x = Source(spec, scale, input, output, o);
+    const double x = Source(spec, d, input, o);
     const double base = std::ceil(x) - 1;
     table.first.push_back(static_cast<int64_t>(base) + start);
     std::vector<double> weight;

@@ -16,6 +16,15 @@ namespace tilewright {
 int64_t NearestPosition(const ResizeSpec& spec, int d, int64_t input,
                         int64_t o);
 
+// A range of output positions, [first, end).
+struct OutputRange {
+  int64_t first = 0, end = 0;
+};
+
+// Those of dimension `d` that come from inside of the data, of `input`
+// positions: all, unless the spec crops. The others are `spec.outside`.
+OutputRange OutputsInside(const ResizeSpec& spec, int d, int64_t input);
+
 // What output positions of one dimension read: `taps` neighbours from
 // `first`[o] on, which may lie outside of the input: there its border is.
 struct ResizeTable {
