@@ -27,7 +27,7 @@ absl::Status InferResize(OpContext& op) {
     const double taps =
         spec.antialias ? 2 + 4 / std::min(spec.scale[d], 1.0) : 4;
     if (taps * static_cast<double>(spec.shape[d]) > 4 * kLargestResize &&
-        spec.scale[d] != 1) {
+        !spec.Keeps(static_cast<int>(d), op.shape(0)[d])) {
       return op.Unsupported("dimension ", d, " of ", ShapeText(op.shape(0)),
                             " resized by ", spec.scale[d]);
     }
@@ -37,6 +37,15 @@ absl::Status InferResize(OpContext& op) {
       spec.mode == ResizeMode::kNearest ? TypeClass::kAny : TypeClass::kFloat));
   op.SetOutput(0, op.dtype(0), std::move(spec.shape));
   return absl::OkStatus();
+}
+
+// Whether some outputs come from outside of the data.
+bool ReachesOutside(const ResizeSpec& spec, const Shape& from) {
+  for (int d = 0; d < static_cast<int>(from.size()); ++d) {
+    const OutputRange range = OutputsInside(spec, d, from[d]);
+    if (range.end - range.first < spec.shape[d]) return true;
+  }
+  return false;
 }
 
 // The value of output `index`, or what is outside of the data.
@@ -73,7 +82,7 @@ absl::Status ImportNearest(ImportContext& in, const ResizeSpec& spec) {
       at.push_back(positions[d].At(in, index[d], Expr::Int(0)));
     return at;
   };
-  if (!spec.Crops()) return EmitMove(in, false, at);
+  if (!ReachesOutside(spec, from)) return EmitMove(in, false, at);
   in.EmitElementwise(0, "resize", [&](absl::Span<const Expr> index) {
     return InsideOr(spec, from, index, in.At(in.input(0), at(index)));
   });
@@ -128,18 +137,19 @@ absl::Status ImportTogether(ImportContext& in, const ResizeSpec& spec,
 absl::Status ImportInTurn(ImportContext& in, const ResizeSpec& spec,
                           const std::vector<int>& axes, DType acc) {
   const OpContext& op = in.op();
+  const bool reaches_outside = ReachesOutside(spec, op.shape(0));
   Shape shape = op.shape(0);
   TensorId x = in.input(0);
   for (size_t step = 0; step < axes.size(); ++step) {
     const int d = axes[step];
-    const bool is_last = step + 1 == axes.size() && !spec.Crops();
+    const bool is_output = step + 1 == axes.size() && !reaches_outside;
     TW_ASSIGN_OR_RETURN(const Interpolation along,
                         Interpolation::Create(in, spec, d, shape[d], acc));
     const TensorId source = PadFor(in, absl::StrCat("pad", d), x, {along});
     shape[d] = spec.shape[d];
     x = in.Reduction(
-        in.Name(0, is_last ? "" : absl::StrCat("along", d)),
-        is_last ? op.dtype(0) : acc, AxesOf(shape), {{"tap", along.taps()}},
+        in.Name(0, is_output ? "" : absl::StrCat("along", d)),
+        is_output ? op.dtype(0) : acc, AxesOf(shape), {{"tap", along.taps()}},
         Combiner::Kind::kSum, "resize",
         [&](absl::Span<const Expr> index, absl::Span<const Expr> tap) {
           std::vector<Expr> at(index.begin(), index.end());
@@ -148,7 +158,7 @@ absl::Status ImportInTurn(ImportContext& in, const ResizeSpec& spec,
                         along.Weight(in, index, tap[0]));
         });
   }
-  if (!spec.Crops()) {
+  if (!reaches_outside) {
     in.SetOutput(0, x);
     return absl::OkStatus();
   }
